@@ -2,6 +2,7 @@
 import { compareIds } from '../base/ids.ts'
 import type { Emitter } from '../call.ts'
 import type { Context } from '../context.ts'
+import { found } from '../errors.ts'
 import { presentMember } from '../records/member.ts'
 import { removeDependents } from '../storage/cascade.ts'
 import { orConflict } from '../storage/lock.ts'
@@ -68,7 +69,9 @@ export async function deleteAccount(call: Emitter<'MemberLeft'>, id: Id): Promis
   const { tx } = call
   const known = await tx.get(members, id)
   const former = known?.state === 'removed' || known?.state === 'banned' ? known : undefined
-  const member = former ? await lockUnchanged(tx, former) : await lockDeparting(call, id)
+  if (known?.state === 'active') await keepAHost(tx, known)
+  // Unchanged, so that somebody who is removed at the same moment is deleted all the same.
+  const member = await lockUnchanged(tx, found(known?.state === 'deleted' ? undefined : known, 'Member'))
   await endPayments(call, member)
   if (!former) return leaveNetwork(call, member, 'deleted')
   await releaseInvites(call, member)
