@@ -23,7 +23,6 @@ import { sharedSnapshots } from './sql/snapshots.ts'
 import { runningWork, sqlStorage } from './sql/storage.ts'
 import { appendedRecords } from './sqlite/appended.ts'
 import { groupCommits } from './sqlite/group-commits.ts'
-import { keptAnswers } from './sqlite/kept-answers.ts'
 import { keptRows } from './sqlite/kept-rows.ts'
 import { type LogFile, logOver, openLogFile } from './sqlite/log.ts'
 import { nestedIn } from './sqlite/nested.ts'
@@ -132,7 +131,6 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
   const version = versionOf(connection)
   /** Whether others have committed since a group of this process was synced, and since one began. */
   const [othersToSync, othersToRead] = [version.watch(), version.watch()]
-  const answers = keptAnswers(version.watch())
   /** The tables that the open group has changed. */
   let grouped = new Changed()
   const undo = undoOn(connection)
@@ -145,16 +143,11 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
       appended.groupBegun()
       if (othersToRead()) kept.forget()
     },
-    undone() {
-      kept.forget()
-      // If the disk has failed, the commit may have come through.
-      answers.committed('any')
-    },
+    undone: kept.forget,
     beforeCommit: appended.write,
     sync() {
       const { tables } = grouped
       grouped = new Changed()
-      answers.committed(tables)
       // It may have seen a commit that is not on the disk: of another group, or of another process.
       if (tables !== 'any' && tables.size === 0) return othersToSync() ? log.synced() : log.pending()
       const synced = log.synced()
@@ -163,7 +156,7 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
     },
   })
   const readers = readersWith(() => openConnection(path, { readOnly: true, watch }))
-  const open = async () => snapshotOn(await readers.take(), readers, unsynced, answers)
+  const open = async () => snapshotOn(await readers.take(), readers, unsynced)
   const nesting = nestingIn()
   const snapshots = sharedSnapshots({ open, maxReads, statements, nesting })
   /** The tables that the transaction changes which runs now: they run one at a time. */

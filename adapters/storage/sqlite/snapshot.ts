@@ -4,7 +4,6 @@ import type { Connection } from '../../sql/sqlite/connection.ts'
 import type { Statement } from '../../sql/statement.ts'
 import type { Rows } from '../sql/session.ts'
 import type { Snapshot } from '../sql/snapshots.ts'
-import type { KeptAnswers } from './kept-answers.ts'
 import type { Readers } from './readers.ts'
 import type { Unsynced } from './unsynced.ts'
 
@@ -18,14 +17,14 @@ export function requireTransaction({ database }: Connection): void {
  * @param connection of `readers`, which get it back
  * @throws StorageError
  */
-export function snapshotOn(connection: Connection, readers: Readers, unsynced: Unsynced, kept: KeptAnswers): Snapshot {
+export function snapshotOn(connection: Connection, readers: Readers, unsynced: Unsynced): Snapshot {
   try {
     connection.run('BEGIN')
   } catch (error) {
     readers.giveBack(connection)
     throw error
   }
-  return new SqliteSnapshot(connection, readers, unsynced, kept)
+  return new SqliteSnapshot(connection, readers, unsynced)
 }
 
 // A class, not an object of closures: one is made for every turn of the event loop.
@@ -33,16 +32,11 @@ class SqliteSnapshot implements Snapshot {
   readonly unsynced: Unsynced['of']
   readonly #connection: Connection
   readonly #readers: Readers
-  readonly #kept: KeptAnswers
-  /** The state of the file that it sees. */
-  readonly #state: number
 
-  constructor(connection: Connection, readers: Readers, unsynced: Unsynced, kept: KeptAnswers) {
+  constructor(connection: Connection, readers: Readers, unsynced: Unsynced) {
     this.unsynced = unsynced.of
     this.#connection = connection
     this.#readers = readers
-    this.#kept = kept
-    this.#state = kept.begun(connection)
   }
 
   native(): unknown {
@@ -51,7 +45,7 @@ class SqliteSnapshot implements Snapshot {
 
   query(statement: Statement): Rows {
     requireTransaction(this.#connection)
-    return this.#kept.of(statement, this.#state, this.#connection.query)
+    return this.#connection.query(statement)
   }
 
   end(): void {

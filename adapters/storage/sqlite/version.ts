@@ -2,7 +2,7 @@
 import type { Connection } from '../../sql/sqlite/connection.ts'
 
 /** A function that answers another number once somebody else than this connection has committed. It throws an error of SQLite. */
-export function countOfOthers({ database }: Connection): () => number {
+function countOfOthers({ database }: Connection): () => number {
   const statement = database.prepare('PRAGMA data_version')
   // An object of its one value costs as much as the statement.
   statement.setReturnArrays(true)

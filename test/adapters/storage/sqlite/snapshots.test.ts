@@ -25,6 +25,26 @@ test('a read sees what another connection committed before it was asked for, tho
   expect(await older).toEqual(['1'])
 })
 
+test('a read sees each commit that was made before it, by this process or by another connection', async () => {
+  const { path, storage } = await open()
+  await insertAndTell(storage, 1)
+  const nameOf = () => storage.transaction(async (tx) => (await tx.get(things, '1'))?.name, { readOnly: true })
+  const another = new DatabaseSync(path, { timeout: 60_000 })
+  onTestFinished(() => another.close())
+  expect(await nameOf()).toBe('Thing 1')
+  await storage.transaction((tx) => tx.update(things, '1', { name: 'changed' }))
+  expect(await nameOf()).toBe('changed')
+  await storage.transaction(async ({ native }) => (native as DatabaseSync).exec("UPDATE folkmoot_things SET name = 'natively'"))
+  expect(await nameOf()).toBe('natively')
+  another.exec("UPDATE folkmoot_things SET name = 'by another'")
+  expect(await nameOf()).toBe('by another')
+  another.exec('BEGIN IMMEDIATE')
+  await storage.using(another).transaction((tx) => tx.update(things, '1', { name: 'by a host' }))
+  expect(await nameOf()).toBe('by another')
+  another.exec('COMMIT')
+  expect(await nameOf()).toBe('by a host')
+})
+
 test('what one read throws is its own affair', async () => {
   const { storage } = await open()
   await insertAndTell(storage, 1)
