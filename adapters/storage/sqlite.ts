@@ -23,7 +23,6 @@ import { sharedSnapshots } from './sql/snapshots.ts'
 import { runningWork, sqlStorage } from './sql/storage.ts'
 import { appendedRecords } from './sqlite/appended.ts'
 import { groupCommits } from './sqlite/group-commits.ts'
-import { keptRows } from './sqlite/kept-rows.ts'
 import { type LogFile, logOver, openLogFile } from './sqlite/log.ts'
 import { nestedIn } from './sqlite/nested.ts'
 import { readersWith } from './sqlite/readers.ts'
@@ -129,21 +128,16 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
   const log = logOver(logFile, path)
   const unsynced = unsyncedTables()
   const version = versionOf(connection)
-  /** Whether others have committed since a group of this process was synced, and since one began. */
-  const [othersToSync, othersToRead] = [version.watch(), version.watch()]
+  /** Whether others have committed since a group of this process was synced. */
+  const othersToSync = version.watch()
   /** The tables that the open group has changed. */
   let grouped = new Changed()
   const undo = undoOn(connection)
-  const kept = keptRows()
   const appended = appendedRecords((records) => connection.change(statements.append(records)), undo.beforeChange)
   const groups = groupCommits({
     ...{ connection, path, log, undo, busyTimeoutMs },
     beforeBegin: watchFile(path),
-    begun() {
-      appended.groupBegun()
-      if (othersToRead()) kept.forget()
-    },
-    undone: kept.forget,
+    begun: appended.groupBegun,
     beforeCommit: appended.write,
     sync() {
       const { tables } = grouped
@@ -165,7 +159,7 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
     changed.add(table)
     grouped.add(table)
   }
-  const writer = groupWriterOn(connection, { changes, appended, kept, undo })
+  const writer = groupWriterOn(connection, { changes, appended, undo })
   const work = runningWork()
   const inExclusive = nestingIn(
     'a write inside `exclusive` would wait for itself. Write through `using`, or begin it after `exclusive` ends',
@@ -179,15 +173,9 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
         const begin = async () => {
           changed = own
           appended.begun()
-          let isDone = false
-          try {
-            const value = await inSession(writer, writer, statements, asked)
-            appended.ended()
-            isDone = true
-            return value
-          } finally {
-            if (!isDone || own.tables === 'any') kept.forget()
-          }
+          const value = await inSession(writer, writer, statements, asked)
+          appended.ended()
+          return value
         }
         try {
           const value = await groups.transaction(begin)

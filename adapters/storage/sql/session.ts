@@ -31,8 +31,6 @@ export interface Writer extends Reader {
   attempt(statement: Statement, table: TableShape): Rows | Promise<Rows>
   /** Runs an insert, and returns whether the row went in: a taken key fails no statement. */
   insert(statement: Statement): boolean | Promise<boolean>
-  /** The row with an id, frozen or a copy, where nobody else writes meanwhile: then a lock is a look. By default it is queried. */
-  row?(table: TableShape, id: string): AnyRow | undefined
   /** See `Tx`. */
   readonly sendsAhead?: boolean
   /** The same below a parent, for `insertBelow` of `Tx`. */
@@ -126,7 +124,6 @@ function txOver(session: Session, writer: Writer | undefined, statements: Statem
 
     async get(table: TableShape, id: string) {
       const open = reading()
-      if (writer?.row) return writer.row(table, id)
       const rows = open.query(statements.get(table, id))
       return firstOf(table, rows instanceof Promise ? await rows : rows)
     },
@@ -172,9 +169,7 @@ function txOver(session: Session, writer: Writer | undefined, statements: Statem
     },
 
     async lock(table: TableShape, id: string, strength: LockStrength) {
-      const open = writing()
-      if (open.row) return open.row(table, id)
-      return firstOf(table, await open.query(statements.lock(table, id, strength)))
+      return firstOf(table, await writing().query(statements.lock(table, id, strength)))
     },
 
     async append(records: readonly OutboxRecord[]) {

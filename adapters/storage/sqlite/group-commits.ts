@@ -58,8 +58,6 @@ export interface GroupCommitOptions {
   readonly begun?: () => void
   /** Called before each commit. If it throws, the group is undone. */
   readonly beforeCommit?: () => void
-  /** Called when a group was undone. */
-  readonly undone?: () => void
   /** Called right after each commit: what is waited for before it is told. By default a sync of the log. */
   readonly sync?: () => Promise<void> | undefined
 }
@@ -134,7 +132,6 @@ export function groupCommits(options: GroupCommitOptions): GroupCommits {
       commit()
     } catch (error) {
       if (database.isTransaction) connection.run('ROLLBACK')
-      options.undone?.()
       const known = storageErrorOf(error, path)
       const reason = isStorageError(known)
         ? known

@@ -7,7 +7,6 @@ import type { Statement } from '../../sql/statement.ts'
 import { statementsOf } from '../../sql/statements.ts'
 import type { Writer } from '../sql/session.ts'
 import type { Appended } from './appended.ts'
-import type { KeptRows } from './kept-rows.ts'
 import { requireTransaction } from './snapshot.ts'
 import type { Undo } from './undo.ts'
 
@@ -18,7 +17,6 @@ export interface GroupParts {
   /** Called with each table of which rows change; without one where nobody can tell which. */
   changes(table?: string): void
   readonly appended: Appended
-  readonly kept: KeptRows
   readonly undo: Undo
 }
 
@@ -26,7 +24,7 @@ export interface GroupParts {
 const enoughInTurn = 250
 
 /** The storage's own writer. */
-export function groupWriterOn(connection: Connection, { changes, appended, kept, undo }: GroupParts): Writer {
+export function groupWriterOn(connection: Connection, { changes, appended, undo }: GroupParts): Writer {
   let inTurn = 0
 
   /** Gives a result back; now and then a turn later, so that work on thousands of rows does not hold up the whole process. */
@@ -37,34 +35,22 @@ export function groupWriterOn(connection: Connection, { changes, appended, kept,
     return setImmediate(result)
   }
 
-  const ask = (statement: Statement) => {
-    requireTransaction(connection)
-    return connection.query(statement)
-  }
-
   /** Rows of the table are about to change, by another statement than an insert. */
   function change(table: string): void {
     undo.beforeChange()
-    kept.changed(table)
     changes(table)
   }
 
   return {
     native() {
       undo.beforeChange()
-      kept.distrust()
       changes()
       return connection.database
     },
     query(statement) {
+      requireTransaction(connection)
       if (statement.writes) change(statement.writes)
-      return inTurns(ask(statement))
-    },
-    row(table, id) {
-      const known = kept.of(table, id)
-      if (known) return known
-      const [values] = ask(statements.get(table, id))
-      return values && kept.keep(table, statements.reader(table)(values), values)
+      return inTurns(connection.query(statement))
     },
     attempt(statement, table) {
       requireTransaction(connection)
@@ -73,7 +59,6 @@ export function groupWriterOn(connection: Connection, { changes, appended, kept,
     },
     insert(statement) {
       requireTransaction(connection)
-      kept.changed(statement.writes)
       changes(statement.writes)
       return inTurns(undo.insert(statement))
     },
