@@ -14,7 +14,6 @@ interface Prepared {
   readonly insert: string
   /** Inserts below a parent, by its name and the columns of the guard. */
   readonly below: Map<string, Below>
-  readonly undoInsert: string
   /** Queries by their shape. */
   readonly finds: Map<string, string>
   read(values: readonly unknown[]): AnyRow
@@ -53,7 +52,6 @@ export function preparedFor(dialect: Dialect) {
       },
       insert: `INSERT INTO ${name} (${list}) VALUES (${places.join(', ')}) ON CONFLICT DO NOTHING`,
       below: new Map<string, Below>(),
-      undoInsert: `DELETE FROM ${name} WHERE "id" = ${dialect.parameter(1)}`,
       finds: new Map<string, string>(),
       read: rowReader(dialect, table.columns),
       write: rowWriter(dialect, table),

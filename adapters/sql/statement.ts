@@ -22,8 +22,6 @@ export interface Statement {
   readonly together?: Together
   /** Whether it may wait for another transaction that has stored the same key. Ids are fresh. */
   readonly mayCollide?: boolean
-  /** Of an insert: removes the row that it added. */
-  readonly undoneBy?: Statement
   /** Where rows have versions: the same page, without its text if its rows are of these versions. See `jsonPage`. */
   unless?(versions: string): Statement
 }

@@ -161,10 +161,8 @@ export function statementsOf(dialect: Dialect) {
 
     /** Changes nothing when a key is taken: no error that would end a transaction. */
     insert(table: TableShape, row: AnyRow): Statement {
-      const { insert, undoInsert, write, place } = preparedOf(table)
-      const values = write(row)
-      const undoneBy = { sql: undoInsert, values: [values[place] ?? null] }
-      return { sql: insert, values, writes: table.name, mayCollide: table.unique.length > 0, undoneBy }
+      const { insert, write } = preparedOf(table)
+      return { sql: insert, values: write(row), writes: table.name, mayCollide: table.unique.length > 0 }
     },
 
     update: (table: TableShape, id: string, patch: AnyRow, guard: AnyRow): Statement =>

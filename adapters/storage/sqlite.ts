@@ -27,7 +27,6 @@ import { type LogFile, logOver, openLogFile } from './sqlite/log.ts'
 import { nestedIn } from './sqlite/nested.ts'
 import { readersWith } from './sqlite/readers.ts'
 import { snapshotOn } from './sqlite/snapshot.ts'
-import { undoOn } from './sqlite/undo.ts'
 import { unsyncedTables } from './sqlite/unsynced.ts'
 import { versionOf } from './sqlite/version.ts'
 import { groupWriterOn, statements } from './sqlite/writer.ts'
@@ -132,10 +131,9 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
   const othersToSync = version.watch()
   /** The tables that the open group has changed. */
   let grouped = new Changed()
-  const undo = undoOn(connection)
-  const appended = appendedRecords((records) => connection.change(statements.append(records)), undo.beforeChange)
+  const appended = appendedRecords((records) => connection.change(statements.append(records)))
   const groups = groupCommits({
-    ...{ connection, path, log, undo, busyTimeoutMs },
+    ...{ connection, path, log, busyTimeoutMs },
     beforeBegin: watchFile(path),
     begun: appended.groupBegun,
     beforeCommit: appended.write,
@@ -159,7 +157,7 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
     changed.add(table)
     grouped.add(table)
   }
-  const writer = groupWriterOn(connection, { changes, appended, undo })
+  const writer = groupWriterOn(connection, { changes, appended })
   const work = runningWork()
   const inExclusive = nestingIn(
     'a write inside `exclusive` would wait for itself. Write through `using`, or begin it after `exclusive` ends',

@@ -21,11 +21,8 @@ export interface Appended {
 /** Characters of one transaction that are held at most. */
 const mostHeld = 256 * 1024
 
-/**
- * @param writeRow writes records as one row
- * @param beforeWrite called before rows are written while a transaction runs, which may be undone
- */
-export function appendedRecords(writeRow: (records: readonly OutboxRecord[]) => void, beforeWrite: () => void): Appended {
+/** @param writeRow writes records as one row */
+export function appendedRecords(writeRow: (records: readonly OutboxRecord[]) => void): Appended {
   /** Records of transactions of the group that have ended, and of the one that runs. */
   let group: OutboxRecord[] = []
   let own: OutboxRecord[] = []
@@ -52,7 +49,6 @@ export function appendedRecords(writeRow: (records: readonly OutboxRecord[]) => 
         length += lengthOf(record)
       }
       if (length < mostHeld) return
-      beforeWrite()
       write(hasWritten ? own : [...group, ...own])
       own = []
       length = 0

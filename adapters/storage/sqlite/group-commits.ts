@@ -3,7 +3,7 @@
  *
  * Terms
  * - **Group**: transactions that share one BEGIN and one COMMIT, because the sync of a commit costs as much as a dozen of
- *   them. One that throws is undone without the others. Nobody hears of theirs before the log is synced.
+ *   them. Each is a savepoint, so one that throws is undone without the others. Nobody hears of theirs before the log is synced.
  *   Meanwhile the next group works on.
  * - **Turn** of the event loop: a group stays open for some, so that requests which have arrived get into it.
  */
@@ -13,7 +13,6 @@ import { whileBusy } from '../../sql/sqlite/busy.ts'
 import type { Connection } from '../../sql/sqlite/connection.ts'
 import { faultOf, storageErrorOf } from '../../sql/sqlite/errors.ts'
 import type { Log } from './log.ts'
-import type { Undo } from './undo.ts'
 
 /** More than these do not wait for each other. */
 const maxInGroup = 128
@@ -48,8 +47,6 @@ export interface GroupCommitOptions {
   readonly connection: Connection
   readonly path: string
   readonly log: Log
-  /** Undoes a transaction of a group. */
-  readonly undo: Undo
   /** Milliseconds to wait for another process that writes. */
   readonly busyTimeoutMs: number
   /** Called before a group begins. If it throws, nothing is written. */
@@ -63,7 +60,7 @@ export interface GroupCommitOptions {
 }
 
 export function groupCommits(options: GroupCommitOptions): GroupCommits {
-  const { connection, path, log, undo, busyTimeoutMs, sync = log.synced } = options
+  const { connection, path, log, busyTimeoutMs, sync = log.synced } = options
   const { database } = connection
   const queue: Job[] = []
   let running = false
@@ -184,11 +181,11 @@ export function groupCommits(options: GroupCommitOptions): GroupCommits {
 
   /** @throws what SQLite threw when it gave up the whole group, as it does on a full disk */
   async function runOne(job: Job): Promise<Ended> {
-    undo.begun()
+    connection.run('SAVEPOINT work')
     const ended = await job.run()
     if (!database.isTransaction) throw ended.error ?? new Error('the transaction was ended from outside')
-    if (ended.failed) undo.undo()
-    else undo.ended()
+    if (ended.failed) connection.run('ROLLBACK TO work')
+    connection.run('RELEASE work')
     return ended
   }
 

@@ -3,12 +3,10 @@ import { setImmediate } from 'node:timers/promises'
 import { partsOf } from '../../../lib/outbox/parts.ts'
 import type { Connection } from '../../sql/sqlite/connection.ts'
 import { sqliteDialect } from '../../sql/sqlite/dialect.ts'
-import type { Statement } from '../../sql/statement.ts'
 import { statementsOf } from '../../sql/statements.ts'
 import type { Writer } from '../sql/session.ts'
 import type { Appended } from './appended.ts'
 import { requireTransaction } from './snapshot.ts'
-import type { Undo } from './undo.ts'
 
 export const statements = statementsOf(sqliteDialect)
 
@@ -17,14 +15,13 @@ export interface GroupParts {
   /** Called with each table of which rows change; without one where nobody can tell which. */
   changes(table?: string): void
   readonly appended: Appended
-  readonly undo: Undo
 }
 
 /** Statements and records after which others have a turn of the event loop: they take some milliseconds, and few requests have as many. */
 const enoughInTurn = 250
 
 /** The storage's own writer. */
-export function groupWriterOn(connection: Connection, { changes, appended, undo }: GroupParts): Writer {
+export function groupWriterOn(connection: Connection, { changes, appended }: GroupParts): Writer {
   let inTurn = 0
 
   /** Gives a result back; now and then a turn later, so that work on thousands of rows does not hold up the whole process. */
@@ -35,32 +32,25 @@ export function groupWriterOn(connection: Connection, { changes, appended, undo 
     return setImmediate(result)
   }
 
-  /** Rows of the table are about to change, by another statement than an insert. */
-  function change(table: string): void {
-    undo.beforeChange()
-    changes(table)
-  }
-
   return {
     native() {
-      undo.beforeChange()
       changes()
       return connection.database
     },
     query(statement) {
       requireTransaction(connection)
-      if (statement.writes) change(statement.writes)
+      if (statement.writes) changes(statement.writes)
       return inTurns(connection.query(statement))
     },
     attempt(statement, table) {
       requireTransaction(connection)
-      change(table.name)
+      changes(table.name)
       return inTurns(connection.attempt(statement, table))
     },
     insert(statement) {
       requireTransaction(connection)
       changes(statement.writes)
-      return inTurns(undo.insert(statement))
+      return inTurns(connection.change(statement) > 0)
     },
     append(records) {
       requireTransaction(connection)

@@ -7,7 +7,6 @@ import { expect, onTestFinished, test } from 'vitest'
 import { type Connection, openConnection } from '../../../../adapters/sql/sqlite/connection.ts'
 import { groupCommits } from '../../../../adapters/storage/sqlite/group-commits.ts'
 import { logOver, openLogFile } from '../../../../adapters/storage/sqlite/log.ts'
-import { undoOn } from '../../../../adapters/storage/sqlite/undo.ts'
 import { type SqliteOptions, type SqliteStorage, sqliteOutbox, sqliteStorage } from '../../../../adapters/storage/sqlite.ts'
 import { isUniqueViolation } from '../../../../lib/storage/contract.ts'
 import { temporaryDirectory } from '../../../support/directory.ts'
@@ -118,7 +117,7 @@ test('a disk that fails in the commit leaves it open whether that came through, 
     },
   })
   const commit = (over: Connection) =>
-    groupCommits({ connection: over, path, log, undo: undoOn(over), busyTimeoutMs: 100 }).transaction(async () =>
+    groupCommits({ connection: over, path, log, busyTimeoutMs: 100 }).transaction(async () =>
       connection.run("INSERT INTO notes VALUES ('x')"),
     )
   // SQLITE_IOERR_FSYNC, SQLITE_FULL.
