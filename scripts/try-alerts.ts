@@ -12,7 +12,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { openOutbox } from '../adapters/outbox/file.ts'
+import { storePath } from '../daemon/relay/backing.ts'
 import { type Firing, freePort, isInstalled, rulesFile, rulesOf, startPrometheus } from './alerts/prometheus.ts'
 import { endpoint, event, startRelay, type WatchedRelay } from './alerts/relay.ts'
 
@@ -39,6 +41,9 @@ async function until(condition: () => boolean | Promise<boolean>, what: string, 
   for (const begun = performance.now(); !(await condition()); await pause(200))
     if (performance.now() - begun > milliseconds) throw new Error(`in vain waited until ${what}`)
 }
+
+/** Open until the end. */
+const snapshots: DatabaseSync[] = []
 
 const states: readonly State[] = [
   {
@@ -116,6 +121,19 @@ const states: readonly State[] = [
     },
     fires: ['FolkmootRelayPoison'],
     may: ['FolkmootRelayDown', 'FolkmootRelayBehind'],
+  },
+  {
+    name: 'somebody reads an old snapshot of the store',
+    async bring({ directory, outbox }, origin) {
+      const reader = new DatabaseSync(storePath(directory), { readOnly: true })
+      reader.exec('BEGIN')
+      reader.prepare('SELECT count(*) FROM events').get()
+      snapshots.push(reader)
+      const large = Array.from({ length: 150 }, () => [event('x'.repeat(200_000))])
+      await outbox.append([[endpoint(`${origin}/204`)], ...large])
+    },
+    fires: ['FolkmootRelayStoreLog'],
+    may: ['FolkmootRelayBehind'],
   },
   {
     name: 'more comes than is delivered',
@@ -199,6 +217,7 @@ async function main(): Promise<number> {
     )
     return wrong === 0 ? 0 : 1
   } finally {
+    for (const snapshot of snapshots) snapshot.close()
     prometheus.stop()
     await Promise.all(relays.map((relay) => relay.kill()))
     await Promise.all(relays.map(({ outbox }) => outbox.close().catch(() => undefined)))

@@ -7,7 +7,10 @@ import { join } from 'node:path'
 export const rulesFile = join(import.meta.dirname, '..', '..', 'docs', 'monitoring', 'alerts.yaml')
 const seconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 }
 
-/** The rules with every `for:` and every age that they compare with divided. The window of a rate stays as it is. */
+/**
+ * The rules with every `for:` and every age that they compare with divided, and every size by 12. The window of a rate stays as it
+ * is.
+ */
 export function shortened(rules: string, factor: number): string {
   return rules
     .replace(
@@ -15,6 +18,7 @@ export function shortened(rules: string, factor: number): string {
       (_, count, unit) => `for: ${Math.ceil((1000 * Number(count) * (seconds[unit] ?? 1)) / factor)}ms`,
     )
     .replace(/(_seconds\{[^}]*\} > )(\d+)/g, (_, before, age) => `${before}${Number(age) / factor}`)
+    .replace(/(_bytes\{[^}]*\} > )(\d+)/g, (_, before, size) => `${before}${Number(size) / 12}`)
 }
 
 export const rulesOf = (rules: string): string[] => [...rules.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name)

@@ -26,10 +26,17 @@ export const endpoint = (url: string, id = '1'): EndpointUpsert => ({
 })
 
 let made = 0
-export function event(): EventRecord {
+/** @param filler makes the payload large */
+export function event(filler = ''): EventRecord {
   const event_id = `00000000-0000-4000-8000-${String(++made).padStart(12, '0')}`
   const head = { event_id, event_type: 'PostCreatedHook', event_timestamp: new Date().toISOString() }
-  return { kind: 'event', network_id: '1', ...head, audience: 'integration', body: JSON.stringify({ ...head, payload: {} }) }
+  return {
+    kind: 'event',
+    network_id: '1',
+    ...head,
+    audience: 'integration',
+    body: JSON.stringify({ ...head, payload: { filler } }),
+  }
 }
 
 export async function startRelay(directory: string, flags: readonly string[] = []): Promise<WatchedRelay> {
