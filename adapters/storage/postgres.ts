@@ -33,7 +33,7 @@ import { runningWork, sqlStorage } from './sql/storage.ts'
 
 export type { PgClient, PgPool } from '../sql/postgres/connection.ts'
 export { migratePostgres, type PostgresMigration } from './postgres/migrate.ts'
-export { claimOutbox, type PostgresOutboxOptions, postgresOutbox } from './postgres/outbox.ts'
+export { type PostgresOutboxOptions, postgresOutbox } from './postgres/outbox.ts'
 
 /** The options of `postgresStorage`: `url` or `pool`. */
 export interface PostgresOptions {

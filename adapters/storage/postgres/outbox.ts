@@ -1,8 +1,7 @@
 /** The outbox of a PostgreSQL database, for relays. */
 import type { Client } from 'pg'
 import * as v from 'valibot'
-import type { OutboxRecord } from '../../../lib/outbox/record.ts'
-import type { Damage, OutboxSource } from '../../../lib/outbox/source.ts'
+import type { OutboxSource } from '../../../lib/outbox/source.ts'
 import { StorageError } from '../../../lib/storage/contract.ts'
 import { checkOptions, flag, type RulesOf, textOf } from '../../options.ts'
 import { send } from '../../sql/postgres/client.ts'
@@ -11,7 +10,7 @@ import { defaultSchema, postgresDialect } from '../../sql/postgres/dialect.ts'
 import { storageErrorOf, unreachable } from '../../sql/postgres/errors.ts'
 import { postgresUrl } from '../../sql/postgres/place.ts'
 import { newClient } from '../../sql/postgres/pool.ts'
-import { outboxSource, type ParsedCommit, parseCommit } from '../sql/outbox-source.ts'
+import { byBytes, outboxSource, type ParsedCommit, parseCommit } from '../sql/outbox-source.ts'
 import { migratePostgres } from './migrate.ts'
 
 /** The notification of a storage after a commit. A hint: a listener that misses it finds the rows by polling. */
@@ -36,7 +35,8 @@ const statementTimeoutMs = 10_000
 
 /**
  * The outbox in a PostgreSQL database, for one relay that ingests it into a separate store. An advisory lock keeps a second one
- * away for as long as the connection lasts. Relays that share a store use `claimOutbox` instead.
+ * away for as long as the connection lasts. Relays that share a store use `outboxReader` and
+ * `takeFromOutbox` instead.
  *
  * @throws StorageError `unavailable`, `newer`, `locked` when another relay reads it
  * @throws TypeError that lists every problem of the options
@@ -122,49 +122,51 @@ export interface OutboxCommit extends ParsedCommit {
   readonly seq: number
 }
 
+/** The oldest commits of an outbox, and whether there may be more. */
+export interface OutboxPart {
+  readonly commits: readonly OutboxCommit[]
+  readonly more: boolean
+}
+
 /**
- * The oldest commits, for relays that share one store: they leave the outbox later, in the statement that stores what they hold.
+ * Reads the oldest commits, for relays that share one store: they leave the outbox later, in the transaction that stores what they hold.
  * @param run runs a statement by itself
+ * @param limit bytes that are read at once, or one row
  */
-export async function readOutbox(
+export function outboxReader(
   run: (sql: string, values: readonly unknown[]) => Promise<readonly Readonly<Record<string, unknown>>[]>,
   limit: number,
   schema: string = defaultSchema,
-): Promise<readonly OutboxCommit[]> {
-  const outbox = postgresDialect(schema).table('outbox')
-  const rows = await run(`SELECT "seq", "records" FROM ${outbox} ORDER BY "seq" LIMIT $1`, [limit])
-  return rows.map((row) => {
-    const seq = Number(row['seq'])
-    return { seq, ...parseCommit({ seq, records: String(row['records']) }) }
-  })
-}
-
-/** Commits that were taken out of the outbox, oldest first, and what could not be read or used among them. */
-export interface ClaimedCommits {
-  /** One list for each row that was claimed, empty where nothing of it can be used. */
-  readonly commits: readonly (readonly OutboxRecord[])[]
-  readonly damage: readonly Damage[]
+): () => Promise<OutboxPart> {
+  const reading = `SELECT "seq", "records" FROM ${postgresDialect(schema).table('outbox')} ORDER BY "seq" LIMIT $1`
+  const pieces = byBytes()
+  return async () => {
+    const found = await run(reading, [pieces.atOnce])
+    const rows = found.map((row) => ({ seq: Number(row['seq']), records: String(row['records']) }))
+    const { some, more } = pieces.within(rows, limit)
+    return { commits: some.map((row) => ({ seq: row.seq, ...parseCommit(row) })), more }
+  }
 }
 
 /**
- * Takes commits out of the outbox in the caller's transaction, for relays that share one store. Claimed commits are gone for
- * the others if that transaction commits, and back if it does not. Rows that another relay is claiming are skipped.
+ * Takes commits out of the outbox in the caller's transaction: they are gone for other relays if it commits, and there again if it does
+ * not. Those that another relay is taking are left to it.
  *
  * @param client a connection inside a transaction
- * @param limit at most this many commits
+ * @param places the `seq` of commits
+ * @returns the places of those that were taken
  */
-export async function claimOutbox(client: PgClient, limit: number, schema: string = defaultSchema): Promise<ClaimedCommits> {
+export async function takeFromOutbox(
+  client: PgClient,
+  places: readonly number[],
+  schema: string = defaultSchema,
+): Promise<ReadonlySet<number>> {
   const outbox = postgresDialect(schema).table('outbox')
-  // PostgreSQL would copy each row once more to put them in order.
   const { rows } = await send(
     client,
-    `DELETE FROM ${outbox} WHERE "seq" = ANY (ARRAY (SELECT "seq" FROM ${outbox} ORDER BY "seq" LIMIT $1 FOR UPDATE SKIP LOCKED))
-     RETURNING "seq", "records"`,
-    [limit],
+    `DELETE FROM ${outbox} WHERE "seq" = ANY (ARRAY (
+       SELECT "seq" FROM ${outbox} WHERE "seq" = ANY ($1::bigint[]) FOR UPDATE SKIP LOCKED)) RETURNING "seq"`,
+    [`{${places.join(',')}}`],
   )
-  const parsed = rows
-    .map(([seq, records]) => ({ seq: Number(seq), records: String(records) }))
-    .sort((a, b) => a.seq - b.seq)
-    .map(parseCommit)
-  return { commits: parsed.map(({ records }) => records), damage: parsed.flatMap(({ damage }) => damage) }
+  return new Set(rows.map(([seq]) => Number(seq)))
 }

@@ -37,6 +37,28 @@ export interface OutboxTable {
 /** Rows that are read at once at most. */
 const maxRows = 500
 
+/** Reads rows by their bytes: as many at once as come to the limit, were they like those that were read before. */
+export function byBytes() {
+  let atOnce = 50
+  return {
+    /** How many to ask for. */
+    get atOnce() {
+      return atOnce
+    },
+    /**
+     * The rows of what was found that are within the limit, but at least one.
+     * @param limit bytes
+     */
+    within(rows: readonly OutboxRow[], limit: number): { readonly some: readonly OutboxRow[]; readonly more: boolean } {
+      const full = rows.length >= atOnce
+      const average = rows.reduce((sum, { records }) => sum + records.length, 1) / Math.max(1, rows.length)
+      atOnce = Math.min(maxRows, Math.max(2, Math.ceil(limit / average)))
+      const some = upTo(rows, limit)
+      return { some, more: full || some.length < rows.length }
+    },
+  }
+}
+
 /** A source over a table. */
 export function outboxSource({ dialect, run, watch, durable, close }: OutboxTable): OutboxSource {
   const outbox = dialect.table('outbox')
@@ -50,8 +72,7 @@ export function outboxSource({ dialect, run, watch, durable, close }: OutboxTabl
   /** Rows that were read and are still there, by reading. */
   const readings = new Map<number, readonly number[]>()
   let count = 0
-  /** As many as come to the limit of bytes, were they like those that were read before: large ones come in small numbers. */
-  let rowsAtOnce = 50
+  const pieces = byBytes()
 
   function forgetAfter(position: number): void {
     for (const reading of readings.keys()) if (reading > position) readings.delete(reading)
@@ -62,13 +83,10 @@ export function outboxSource({ dialect, run, watch, durable, close }: OutboxTabl
     async read(positions, limit): Promise<Reading> {
       const position = positions[stream] ?? 0
       forgetAfter(position)
-      const found = await run(reading, [dialect.list([...readings.values()].flat()), rowsAtOnce])
+      const found = await run(reading, [dialect.list([...readings.values()].flat()), pieces.atOnce])
       if (found.length > 0) await durable?.()
       const rows = found.map(([seq, records]) => ({ seq: Number(seq), records: String(records) }))
-      const full = rows.length === rowsAtOnce
-      const some = upTo(rows, limit)
-      const average = rows.reduce((sum, { records }) => sum + records.length, 1) / Math.max(1, rows.length)
-      rowsAtOnce = Math.min(maxRows, Math.max(2, Math.ceil(limit / average)))
+      const { some, more } = pieces.within(rows, limit)
       if (some.length === 0) return { commits: [], positions: {}, damage: [], more: false }
       readings.set(
         ++count,
@@ -79,7 +97,7 @@ export function outboxSource({ dialect, run, watch, durable, close }: OutboxTabl
         commits: parsed.map(({ records }) => records),
         positions: { [stream]: count },
         damage: parsed.flatMap(({ damage }) => damage),
-        more: some.length < rows.length || full,
+        more,
       }
     },
 

@@ -2,7 +2,7 @@
  * Ingests commits of the outbox table, in one transaction that removes them from it. Where they hold nothing but events, as nearly all do,
  * it is a single statement.
  */
-import { claimOutbox, type OutboxCommit, readOutbox } from '../../../../adapters/storage/postgres/outbox.ts'
+import { type OutboxCommit, type OutboxPart, outboxReader, takeFromOutbox } from '../../../../adapters/storage/postgres/outbox.ts'
 import { maxCounted } from '../../../../lib/outbox/source.ts'
 import { countDeliveries, type Ingester } from '../plans/ingest.ts'
 import { number } from '../rows.ts'
@@ -10,8 +10,8 @@ import type { Ingested } from '../store.ts'
 import { type PostgresDatabase, type Session, waitForDisk } from './database.ts'
 import { moveEvents } from './move-events.ts'
 
-/** Commits ingested at once. */
-const commitsAtOnce = 500
+/** Bytes ingested at once. They are parsed at one go, and other relays take one for dead that does nothing else for too long. */
+const pieceBytes = 2 * 1024 * 1024
 
 export interface OutboxPiece {
   readonly ingested: Ingested
@@ -35,12 +35,14 @@ const isOfEvents = ({ records, damage }: OutboxCommit): boolean =>
 
 export function outboxTable(database: PostgresDatabase, ingester: Ingester): OutboxTable {
   const { schema } = database
+  const read = outboxReader(database.rows, pieceBytes, schema)
   /** Whether another relay was quicker at the last piece, and the oldest commit that was left to it since. */
   let beaten: { left?: number } | undefined
 
-  /** Anything, in a transaction. The version is held from its begin to its end. */
+  /** Anything, in a transaction. The version is held from its begin to its end, so what takes long has been done before: reading. */
   async function ingestOn(
     session: Session,
+    { commits, more }: OutboxPart,
     timeline: () => number,
     firstDelay: number,
     oneByOne: boolean,
@@ -48,33 +50,41 @@ export function outboxTable(database: PostgresDatabase, ingester: Ingester): Out
     // One relay at a time: it holds the version.
     const [free] = await session.rows(`SELECT value FROM $schema.meta WHERE name = 'version' FOR UPDATE SKIP LOCKED`)
     if (!free) return undefined
-    const { commits, damage } = await claimOutbox(session.client, commitsAtOnce, schema)
-    if (commits.length === 0) return undefined
+    const places = commits.map(({ seq }) => seq)
+    const taken = await takeFromOutbox(session.client, places, schema)
+    if (taken.size === 0) return undefined
+    const own = commits.filter(({ seq }) => taken.has(seq))
     await waitForDisk(session)
     // After the commits were read: an event is not due before it was recorded.
     const now = timeline()
     const due = now + firstDelay
-    const { version, ...ingested } = await session.run(ingester.ingest({ records: commits.flat(), damage }, now, due, oneByOne))
-    return { ingested, version, more: commits.length >= commitsAtOnce }
+    const records = own.flatMap((commit) => commit.records)
+    const damage = own.flatMap((commit) => commit.damage)
+    const { version, ...ingested } = await session.run(ingester.ingest({ records, damage }, now, due, oneByOne))
+    return { ingested, version, more }
   }
 
-  async function ingest(timeline: () => number, firstDelay: number, oneByOne: boolean): Promise<OutboxPiece | undefined> {
+  async function ingest(
+    part: OutboxPart,
+    timeline: () => number,
+    firstDelay: number,
+    oneByOne = false,
+  ): Promise<OutboxPiece | undefined> {
     // Data read in a transaction that is rolled back may be wrong; the next one may begin within `session`.
-    const attempt = (session: Session) => ingestOn(session, timeline, firstDelay, oneByOne).catch(forgetAnd)
+    const attempt = (session: Session) => ingestOn(session, part, timeline, firstDelay, oneByOne).catch(forgetAnd)
     try {
       return await database.session(attempt).catch(forgetAnd)
     } catch (error) {
-      if (!oneByOne && database.isRecordsFault(error)) return ingest(timeline, firstDelay, true)
+      if (!oneByOne && database.isRecordsFault(error)) return ingest(part, timeline, firstDelay, true)
       throw error
     }
   }
 
-  /** Commits of events, up to the first one with something else. They are read first, and nobody holds the version meanwhile. */
-  async function move(timeline: () => number, firstDelay: number): Promise<Moved> {
-    const read = await readOutbox(database.rows, commitsAtOnce, schema)
-    const other = read.findIndex((commit) => !isOfEvents(commit))
-    const commits = other === -1 ? read : read.slice(0, other)
-    if (commits.length === 0) return read.length === 0 ? 'beaten' : 'not events alone'
+  /** Commits of events, up to the first one with something else. */
+  async function move(part: OutboxPart, timeline: () => number, firstDelay: number): Promise<Moved> {
+    const other = part.commits.findIndex((commit) => !isOfEvents(commit))
+    const commits = other === -1 ? part.commits : part.commits.slice(0, other)
+    if (commits.length === 0) return part.commits.length === 0 ? 'beaten' : 'not events alone'
     const now = timeline()
     await database.read(() => ingester.load())
     const records = commits.flatMap(({ records }) => records).filter((record) => record.kind === 'event')
@@ -86,7 +96,7 @@ export function outboxTable(database: PostgresDatabase, ingester: Ingester): Out
     const fresh = new Set(events.map(({ record }) => record.event_id).filter((id) => !moved.present.has(id)))
     const duplicates = countDeliveries(events, fresh, deliveries)
     const nothing = { changed: [], removed: [], notices: [], setAside: [] }
-    const more = read.length >= commitsAtOnce || commits.length < read.length
+    const more = part.more || commits.length < part.commits.length
     return { ingested: { events: records.length, duplicates, deliveries, ...nothing }, version: moved.version, more }
   }
 
@@ -110,14 +120,15 @@ export function outboxTable(database: PostgresDatabase, ingester: Ingester): Out
         beaten.left = seq
         return undefined
       }
-      const moved = await move(timeline, firstDelay).catch((error: unknown) => {
+      const part = await read()
+      const moved = await move(part, timeline, firstDelay).catch((error: unknown) => {
         if (!database.isRecordsFault(error)) return forgetAnd(error)
         return 'not events alone' as const
       })
-      const piece =
-        moved === 'not events alone' ? await ingest(timeline, firstDelay, false) : moved === 'beaten' ? undefined : moved
-      beaten = piece ? undefined : {}
-      return piece
+      const done =
+        moved === 'not events alone' ? await ingest(part, timeline, firstDelay) : moved === 'beaten' ? undefined : moved
+      beaten = done ? undefined : {}
+      return done
     },
   }
 }

@@ -2,7 +2,8 @@
 import { renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { claimOutbox, postgresOutbox, postgresStorage } from '../../../../adapters/storage/postgres.ts'
+import { outboxReader, takeFromOutbox } from '../../../../adapters/storage/postgres/outbox.ts'
+import { postgresOutbox, postgresStorage } from '../../../../adapters/storage/postgres.ts'
 import { sqliteOutbox, sqliteStorage } from '../../../../adapters/storage/sqlite.ts'
 import type { OutboxRecord } from '../../../../lib/outbox/record.ts'
 import type { OutboxSource, Positions, Reading } from '../../../../lib/outbox/source.ts'
@@ -169,25 +170,74 @@ test('an outbox whose connection broke continues with a new one', async () => {
   expect(idsIn(reading)).toEqual([['a']])
 })
 
-test('relays that share a store claim different commits, and a claim that is undone is there again', async () => {
+type Client = Awaited<ReturnType<typeof server.client>>
+
+/** Rows of a statement as relays get them: JSON is text. */
+const asTexts =
+  (client: Client) =>
+  async (sql: string, values: readonly unknown[]): Promise<Record<string, unknown>[]> => {
+    const { rows } = await client.query({ text: sql, values: [...values], types: { getTypeParser: () => String } })
+    return rows
+  }
+
+/** What a relay reads that shares its store. */
+const readerOf = (client: Client, schema: string, bytes = 2 ** 20) => outboxReader(asTexts(client), bytes, schema)
+
+test('relays that share a store take different commits, and what was taken and undone is there again', async () => {
   const schema = server.newSchema()
   const { storage } = await postgres(schema)
   for (const id of ['a', 'b', 'c', 'd']) await tell(storage, id)
   await storage.transaction((tx) => tx.insert(things, thing(1)))
   const [one, two] = [await server.client(), await server.client()]
-  const claim = async (client: typeof one, limit: number) => (await claimOutbox(client, limit, schema)).commits.map(idsOf)
+  const { commits } = await readerOf(one, schema)()
+  expect(commits.map(({ records }) => idsOf(records))).toEqual([['a'], ['b'], ['c'], ['d']])
+  const [a = 0, b = 0, c = 0, d = 0] = commits.map(({ seq }) => seq)
   await one.query('BEGIN')
   await two.query('BEGIN')
-  expect(await claim(one, 2)).toEqual([['a'], ['b']])
-  expect(await claim(two, 9)).toEqual([['c'], ['d']])
+  expect(await takeFromOutbox(one, [a, b], schema)).toEqual(new Set([a, b]))
+  expect(await takeFromOutbox(two, [a, b, c, d], schema)).toEqual(new Set([c, d]))
   await one.query('ROLLBACK')
   await two.query('COMMIT')
   await one.query('BEGIN')
-  expect(await claim(one, 9)).toEqual([['a'], ['b']])
+  expect(await takeFromOutbox(one, [a, b, c, d], schema)).toEqual(new Set([a, b]))
   await one.query('COMMIT')
 })
 
-test('postgres: claimed commits are in the order of their numbers, in whatever order PostgreSQL finds them', async () => {
+test('a relay that shares a store reads a bounded number of bytes at once, but at least one commit', async () => {
+  const schema = server.newSchema()
+  const { storage } = await postgres(schema)
+  for (const id of ['a', 'b', 'c', 'd']) await tell(storage, id)
+  const client = await server.client()
+  const { rows } = await client.query(`SELECT length(records::text) AS bytes FROM "${schema}".outbox LIMIT 1`)
+  const { bytes } = rows[0]
+  const read = async (limit?: number) => {
+    const { commits, more } = await readerOf(client, schema, limit)()
+    return [commits.length, more]
+  }
+  expect(await read()).toEqual([4, false])
+  expect(await read(1)).toEqual([1, true])
+  expect(await read(2 * bytes)).toEqual([2, true])
+  expect(await read(4 * bytes)).toEqual([4, false])
+})
+
+test('a relay that shares a store asks for fewer commits after large ones', async () => {
+  const schema = server.newSchema()
+  const { storage } = await postgres(schema)
+  for (let index = 0; index < 60; index++) await tell(storage, `${index}`)
+  const asked: unknown[] = []
+  const client = await server.client()
+  const read = outboxReader(
+    async (sql, values) => {
+      asked.push(...values)
+      return asTexts(client)(sql, values)
+    },
+    1,
+    schema,
+  )
+  expect([(await read()).commits.length, (await read()).more, asked]).toEqual([1, true, [50, 2]])
+})
+
+test('postgres: commits are read in the order of their numbers, in whatever order PostgreSQL finds them', async () => {
   const schema = server.newSchema()
   await postgres(schema)
   const client = await server.client()
@@ -202,10 +252,8 @@ test('postgres: claimed commits are in the order of their numbers, in whatever o
       seq,
       JSON.stringify([wordOf(id)]),
     ])
-  await client.query('BEGIN')
-  const { commits } = await claimOutbox(client, 9, schema)
-  await client.query('COMMIT')
-  expect(commits.map(idsOf)).toEqual([['a'], ['b'], ['c']])
+  const { commits } = await readerOf(client, schema)()
+  expect(commits.map(({ records }) => idsOf(records))).toEqual([['a'], ['b'], ['c']])
 })
 
 test('a transaction that throws emits nothing, whatever it had appended', async () => {

@@ -5,7 +5,6 @@
 import { kill } from 'node:process'
 import pg from 'pg'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
-import type { OutboxRecord } from '../../../../lib/outbox/record.ts'
 import { run } from '../../../support/command.ts'
 import { startPostgres } from '../../../support/postgres-server.ts'
 import { type Proxy as Network, proxyTo } from '../../../support/proxy.ts'
@@ -219,19 +218,19 @@ test('a relay has no transaction open between events and results, so that even i
 })
 
 /** The claim of a piece that holds more than events. */
-const claim = 'LIMIT $1 FOR UPDATE SKIP LOCKED))'
+const claim = 'FOR UPDATE SKIP LOCKED)) RETURNING "seq"'
 
 /** Posts such pieces until the relay behind the proxy is the one that ingests one, and stops it in the middle. */
-async function stopWithTheVersion(all: Stage, beside: readonly OutboxRecord[] = []): Promise<readonly string[]> {
+async function stopWithTheVersion(all: Stage): Promise<readonly string[]> {
   const { group, proxy } = all
   let isHeld = false
-  const held = proxy.holdAnswers(claim).then(() => {
+  proxy.holdAnswers(claim).then(() => {
     isHeld = true
   })
-  while (!isHeld) {
-    await group.appendTogether([{ kind: 'endpoint', action: 'remove', id: 'none', network_id: '2' }, ...beside])
-    await Promise.race([held, pass(100)])
-  }
+  await until(async () => {
+    await group.append({ kind: 'endpoint', action: 'remove', id: 'none', network_id: '2' })
+    return isHeld
+  }, 'the relay that will be frozen ingests')
   return freeze(all)
 }
 
@@ -247,25 +246,42 @@ test('a relay that is stopped while it alone may ingest holds up nobody for long
   await all.settles(flying)
 })
 
-test('nor does one whose session is stuck in sending what it asked for', async () => {
+test('nor does a session that holds what all need and is stuck in sending what it was asked for', async () => {
   const all = await stage()
   const { group, proxy } = all
-  const large = JSON.stringify({ payload: 'x'.repeat(2 ** 20) })
-  // Of a network without endpoints: nobody is sent it.
-  const flying = await stopWithTheVersion(
-    all,
-    times(20).map((n) => event(`large${n}`, { network_id: '2', body: large })),
-  )
+  const client = new pg.Client({ connectionString: proxy.url, application_name: 'folkmoot-relay' })
+  client.on('error', () => {})
+  await client.connect()
+  await client.query('BEGIN')
+  await client.query(`SELECT value FROM "${group.schema}_relay".meta WHERE name = 'version' FOR UPDATE`)
+  const held = proxy.holdAnswers('SELECT repeat')
+  const answer = client.query("SELECT repeat('x', 20000000)").catch(() => 'ended')
+  await held
   await until(async () => {
     const stuck = await group.query(`SELECT 1 FROM pg_stat_activity WHERE wait_event = 'ClientWrite' AND client_port = ANY($1)`, [
       proxy.ports(),
     ])
     return stuck.length > 0
   }, 'PostgreSQL cannot send more')
-  await all.servesAll('frozen')
+  await all.servesAll('held')
   proxy.mend()
-  await thaw(all)
-  await all.settles(flying)
+  expect(await answer).toBe('ended')
+  await all.settles([])
+})
+
+test('many large events at once, which take long to read, hold up the others no longer than a frozen relay', async () => {
+  const all = await stage()
+  const { group, other } = all
+  const large = JSON.stringify({ payload: 'x'.repeat(2 ** 20) })
+  // Of a network without endpoints: nobody is sent them. With something else among them they are ingested in a transaction.
+  for (const piece of times(5))
+    await group.appendTogether([
+      ...times(20).map((n) => event(`large${piece}.${n}`, { network_id: '2', body: large })),
+      { kind: 'endpoint', action: 'remove', id: 'none', network_id: '2' },
+    ])
+  await all.servesAll('after')
+  await all.settles([])
+  expect(other.faults()).toEqual([])
 })
 
 test("an operator's command that is stopped holds up nobody for longer than a lease", async () => {
