@@ -117,7 +117,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
     const context: RelayContext = { clock, timeline, settings: current, events }
     const scheduler = createScheduler({ ...context, store, sender, random, encryptionKeys }, recovered)
     for (const notice of recovered.notices) events.onNotice(notice)
-    const watcher = startStoreWatcher(store, scheduler, clock, events)
+    const watcher = startStoreWatcher(store, scheduler.follow, clock, events)
     const ingest = startIngest({
       ...context,
       intake,

@@ -2,8 +2,7 @@
 import type { Clock } from '../clock.ts'
 import type { RelayEvents } from '../events.ts'
 import { createPollLoop } from '../poll-loop.ts'
-import type { RelayStore } from '../store/store.ts'
-import type { Scheduler } from './scheduler.ts'
+import type { RelayStore, StoreChanges } from '../store/store.ts'
 
 /** Without a hint the store is polled this often, in milliseconds. */
 const pollInterval = 200
@@ -18,13 +17,13 @@ export interface StoreWatcher {
 
 export function startStoreWatcher(
   store: RelayStore,
-  scheduler: Scheduler,
+  follow: (changes: StoreChanges) => void,
   clock: Clock,
   events: Required<RelayEvents>,
 ): StoreWatcher {
   async function step(): Promise<boolean> {
     const changes = await store.poll()
-    if (changes) scheduler.follow(changes)
+    if (changes) follow(changes)
     return false
   }
 

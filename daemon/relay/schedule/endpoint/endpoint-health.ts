@@ -2,11 +2,10 @@
 import { isRefusal, type Outcome } from '../../send/outcome.ts'
 import type { Settings } from '../../settings.ts'
 import type { BreakerRecord, Endpoint, EndpointState, StoredEndpoint } from '../../store/endpoint/endpoint.ts'
-import type { Standing } from '../ready/shares.ts'
 import { createAgeLimit } from './age-limit.ts'
 import { type Breaker, type CircuitChange, createBreaker, type Ticket } from './breaker.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency-limiter.ts'
-import { forgiven, type Health, healthAfter, recordedHealth, recordedStanding, standingAfter } from './health.ts'
+import { forgiven, type Health, healthAfter, recordedHealth, recordedStanding, type Standing, standingAfter } from './health.ts'
 
 /** The inputs of an endpoint's health. */
 export interface HealthParts {

@@ -1,10 +1,16 @@
 /** The health of an endpoint by its attempts: since when it fails, and how quickly it answers. Pure. */
 import { isEndpointFailure, type Outcome } from '../../send/outcome.ts'
 import type { EndpointState } from '../../store/endpoint/endpoint.ts'
-import type { Standing } from '../ready/shares.ts'
 
 /** An attempt that is over within so many milliseconds was quick. */
 const quickMs = 1000
+
+/**
+ * `quick`: its last attempt ended within a second, with any outcome. `slow`: it succeeded but took longer. `doubtful`: it took
+ * longer to fail, or has had no attempt yet.
+ */
+export type Standing = (typeof standings)[number]
+export const standings = ['quick', 'slow', 'doubtful'] as const
 
 export interface Health {
   readonly lastSuccess: number | null

@@ -4,8 +4,10 @@
  * Turns go over the networks, then over the endpoints of a network. Endpoints of each standing have separate lists, so that one
  * that may start is found without a walk past a thousand that may not.
  */
+
+import { type Standing, standings } from '../endpoint/health.ts'
 import { createLinkedList, type LinkedList, type ListNode } from './linked-list.ts'
-import { type Shares, type Standing, standings } from './shares.ts'
+import type { Shares } from './shares.ts'
 import { createWakeTimes } from './wake-times.ts'
 
 /** The needed part of an endpoint. */

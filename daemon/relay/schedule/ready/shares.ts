@@ -3,15 +3,12 @@
  *
  * Terms
  * - **Slot**: one of the attempts that may be in flight over all endpoints, `maxInFlight`.
- * - **Standing** of an endpoint: `quick` if its last attempt ended within a second, with any outcome. `slow` if it succeeded
- *   but took longer. `doubtful` if it took longer to fail, or before its first attempt.
+ * - **Standing** of an endpoint: how quickly it answers (`health.ts`).
  *
  * Limits follow from what is free. A network alone may have nearly all slots. Several that want all of them get about the same
  * number each. A rest stays free for any network that comes next.
  */
-
-export const standings = ['quick', 'slow', 'doubtful'] as const
-export type Standing = (typeof standings)[number]
+import { type Standing, standings } from '../endpoint/health.ts'
 
 /** The holder of a share: the endpoint's network, and its standing when the attempt began. */
 export interface Holder {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import type { Standing } from '../../../../daemon/relay/schedule/endpoint/health.ts'
 import { createReady } from '../../../../daemon/relay/schedule/ready/ready.ts'
-import { createShares, type Holder, type Standing } from '../../../../daemon/relay/schedule/ready/shares.ts'
+import { createShares, type Holder } from '../../../../daemon/relay/schedule/ready/shares.ts'
 import { bench, endpoint, event, type Received, receiver, until } from '../support.ts'
 
 const on = (network_id: string) => (prefix: string, count: number) =>
