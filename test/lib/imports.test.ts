@@ -229,8 +229,8 @@ test.each([
   [
     rooms.relay,
     'daemon/relay/store/store.ts',
-    "import type { Breaker } from '../schedule/endpoint/breaker.ts'",
-    ['daemon/relay/schedule/endpoint/breaker.ts'],
+    "import type { Circuit } from '../schedule/endpoint/circuit.ts'",
+    ['daemon/relay/schedule/endpoint/circuit.ts'],
   ],
   [
     rooms.relay,
@@ -238,13 +238,18 @@ test.each([
     "import { open } from './sqlite/store.ts'",
     ['daemon/relay/store/sqlite/store.ts'],
   ],
-  [rooms.relay, 'daemon/relay/send/sender.ts', "import { send } from '../schedule/send.ts'", ['daemon/relay/schedule/send.ts']],
+  [
+    rooms.relay,
+    'daemon/relay/send/sender.ts',
+    "import { turn } from '../schedule/turn/turn.ts'",
+    ['daemon/relay/schedule/turn/turn.ts'],
+  ],
   [rooms.relay, 'daemon/relay/relay.ts', "import { startLog } from './operate/log.ts'", ['daemon/relay/operate/log.ts']],
   [
     rooms.relay,
-    'daemon/relay/schedule/endpoint/health.ts',
-    "import type { Turn } from '../turn.ts'",
-    ['daemon/relay/schedule/turn.ts'],
+    'daemon/relay/schedule/endpoint/attempt-health.ts',
+    "import type { Turn } from '../turn/turn.ts'",
+    ['daemon/relay/schedule/turn/turn.ts'],
   ],
   [rooms.relay, 'daemon/relay/store/sqlite/store.ts', "import type { RelayStore } from '../store.ts'", []],
 ])('the order of rooms of $part finds in %s: %j: %j', ({ upward }, path, text, offences) => {

@@ -3,9 +3,17 @@ import { isRefusal, type Outcome } from '../../send/outcome.ts'
 import type { Settings } from '../../settings.ts'
 import type { BreakerRecord, Endpoint, EndpointState, StoredEndpoint } from '../../store/endpoint/endpoint.ts'
 import { createAgeLimit } from './age-limit.ts'
-import { type Breaker, type CircuitChange, createBreaker, type Ticket } from './breaker.ts'
+import {
+  forgiven,
+  type Health,
+  healthAfter,
+  recordedHealth,
+  recordedStanding,
+  type Standing,
+  standingAfter,
+} from './attempt-health.ts'
+import { type Breaker, type CircuitChange, createBreaker, type Ticket } from './circuit.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency-limiter.ts'
-import { forgiven, type Health, healthAfter, recordedHealth, recordedStanding, type Standing, standingAfter } from './health.ts'
 
 /** The inputs of an endpoint's health. */
 export interface HealthParts {

@@ -5,7 +5,7 @@
 
 import type { Endpoint } from '../../store/endpoint/endpoint.ts'
 import type { Lane, RelayStore, Waiting } from '../../store/store.ts'
-import type { End } from './breaker.ts'
+import type { End } from './circuit.ts'
 
 /** Of four attempts, this many are first attempts while both lanes have work. */
 const firstsPerRound = 3

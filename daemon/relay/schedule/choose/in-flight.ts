@@ -1,10 +1,10 @@
 /** The attempts in flight: whose slots they take, and which of them are over. */
-import type { Outcome } from '../send/outcome.ts'
-import type { Settings } from '../settings.ts'
-import type { Outgoing, Waiting } from '../store/store.ts'
-import type { Ticket } from './endpoint/breaker.ts'
-import { type EndpointRun, isSuspect } from './endpoint/endpoint.ts'
-import { createShares, type Holder, type Shares } from './ready/shares.ts'
+import type { Outcome } from '../../send/outcome.ts'
+import type { Settings } from '../../settings.ts'
+import type { Outgoing, Waiting } from '../../store/store.ts'
+import type { Ticket } from '../endpoint/circuit.ts'
+import { type EndpointRun, isSuspect } from '../endpoint/endpoint-run.ts'
+import { createShares, type Holder, type Shares } from './shares.ts'
 
 /** Retries may hold this share of all slots; the rest is kept for first attempts. */
 const retryShare = 0.75

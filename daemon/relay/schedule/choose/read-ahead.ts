@@ -1,9 +1,9 @@
 /** Reads what waits from the store: for several endpoints in one go, and ahead of its need where that is possible. */
-import type { RelayEvents } from '../events.ts'
-import type { Lane, RelayStore } from '../store/store.ts'
-import type { EndpointRun } from './endpoint/endpoint.ts'
+import type { RelayEvents } from '../../events.ts'
+import type { Lane, RelayStore } from '../../store/store.ts'
+import type { EndpointRun } from '../endpoint/endpoint-run.ts'
 import type { InFlightAttempt } from './in-flight.ts'
-import type { Ready } from './ready/ready.ts'
+import type { Ready } from './ready.ts'
 import type { SubjectOrder } from './subject-order.ts'
 
 const lanes = ['first', 'retry'] as const

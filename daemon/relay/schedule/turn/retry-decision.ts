@@ -1,6 +1,6 @@
 /** The retry decision of a delivery after an attempt's outcome: whether and when it is tried again. Pure. */
-import { isEndpointFailure, isOverload, isRefusal, type Outcome } from '../send/outcome.ts'
-import type { Result, Waiting } from '../store/store.ts'
+import { isEndpointFailure, isOverload, isRefusal, type Outcome } from '../../send/outcome.ts'
+import type { Result, Waiting } from '../../store/store.ts'
 import { longestRetryAfter, nextDelay, overloadDelay } from './retry-schedule.ts'
 
 /** Answers that ask the whole endpoint to be left alone for a while, when they say for how long. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createCircuitNews } from '../../../../daemon/relay/schedule/endpoint/circuit-news.ts'
+import { createCircuitNews } from '../../../../../daemon/relay/schedule/endpoint/circuit-news.ts'
 
 const hour = 3_600_000
 

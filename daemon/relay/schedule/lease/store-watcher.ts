@@ -1,8 +1,8 @@
 /** Polls the store for what others changed there: the command line, and the relays that share it. */
-import type { Clock } from '../clock.ts'
-import type { RelayEvents } from '../events.ts'
-import { createPollLoop } from '../poll-loop.ts'
-import type { RelayStore, StoreChanges } from '../store/store.ts'
+import type { Clock } from '../../clock.ts'
+import type { RelayEvents } from '../../events.ts'
+import { createPollLoop } from '../../poll-loop.ts'
+import type { RelayStore, StoreChanges } from '../../store/store.ts'
 
 /** Without a hint the store is polled this often, in milliseconds. */
 const pollInterval = 200

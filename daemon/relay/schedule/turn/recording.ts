@@ -1,9 +1,9 @@
 /** Records what turns change. */
 import pRetry from 'p-retry'
-import type { RelayEvents } from '../events.ts'
-import { LeaseLost, type Recorded, type RelayStore } from '../store/store.ts'
+import type { RelayEvents } from '../../events.ts'
+import { LeaseLost, type Recorded, type RelayStore } from '../../store/store.ts'
+import type { InFlight } from '../choose/in-flight.ts'
 import type { Batch } from './batch.ts'
-import type { InFlight } from './in-flight.ts'
 
 export interface Recorder {
   /**

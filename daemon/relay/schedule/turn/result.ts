@@ -1,12 +1,12 @@
 /** The effect of a result on its delivery, its endpoint and the notices to people. */
-import type { RelayEvents } from '../events.ts'
-import { isEndpointFailure } from '../send/outcome.ts'
-import type { Notice } from '../store/notice.ts'
-import type { Result } from '../store/store.ts'
+import type { RelayEvents } from '../../events.ts'
+import { isEndpointFailure } from '../../send/outcome.ts'
+import type { Notice } from '../../store/notice.ts'
+import type { Result } from '../../store/store.ts'
+import type { FinishedAttempt } from '../choose/in-flight.ts'
+import { isNewsToRecord } from '../endpoint/attempt-health.ts'
+import type { ResultEffect } from '../endpoint/endpoint-health.ts'
 import { type Batch, noticeOf, unannounced } from './batch.ts'
-import type { ResultEffect } from './endpoint/endpoint-health.ts'
-import { isNewsToRecord } from './endpoint/health.ts'
-import type { FinishedAttempt } from './in-flight.ts'
 import { decideRetry } from './retry-decision.ts'
 
 /** A delivery that has failed this often is worth a word. */

@@ -1,7 +1,7 @@
 /** When the deliveries of which endpoint have to be put in order, so that no event overtakes another one of its subject. */
 
-import type { RelayStore } from '../store/store.ts'
-import type { EndpointRun } from './endpoint/endpoint.ts'
+import type { RelayStore } from '../../store/store.ts'
+import type { EndpointRun } from '../endpoint/endpoint-run.ts'
 
 export interface SubjectOrder {
   /** Whether what waits for an endpoint is in its order; nothing is sent to it before that. */

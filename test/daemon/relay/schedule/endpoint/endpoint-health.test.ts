@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { EndpointHealth } from '../../../../daemon/relay/schedule/endpoint/endpoint-health.ts'
-import type { Outcome } from '../../../../daemon/relay/send/outcome.ts'
-import { defaultSettings } from '../../../../daemon/relay/settings.ts'
-import type { StoredEndpoint } from '../../../../daemon/relay/store/endpoint/endpoint.ts'
+import { EndpointHealth } from '../../../../../daemon/relay/schedule/endpoint/endpoint-health.ts'
+import type { Outcome } from '../../../../../daemon/relay/send/outcome.ts'
+import { defaultSettings } from '../../../../../daemon/relay/settings.ts'
+import type { StoredEndpoint } from '../../../../../daemon/relay/store/endpoint/endpoint.ts'
 
 const outcome = (result: Outcome['result']): Outcome => ({
   result,

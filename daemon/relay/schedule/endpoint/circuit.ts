@@ -1,6 +1,6 @@
 /**
  * The circuit breaker of one endpoint (specification, sections 3 and 6): cockatiel's circuit breaker behind a gate. When it
- * opens is in `witnessed-breaker.ts`.
+ * opens is in `opening-rule.ts`.
  *
  * Terms
  * - **Ticket**: permission for one attempt, to be given back with its result.
@@ -17,7 +17,7 @@
 import { CircuitState, circuitBreaker, handleWhenResult } from 'cockatiel'
 import type { BreakerRecord } from '../../store/endpoint/endpoint.ts'
 import { cooldowns } from './cooldown.ts'
-import { WitnessedBreaker } from './witnessed-breaker.ts'
+import { WitnessedBreaker } from './opening-rule.ts'
 
 /**
  * A circuit that opens again within so many milliseconds of closing goes on where its cooldown was: one success in between does

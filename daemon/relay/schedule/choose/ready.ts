@@ -5,7 +5,7 @@
  * that may start is found without a walk past a thousand that may not.
  */
 
-import { type Standing, standings } from '../endpoint/health.ts'
+import { type Standing, standings } from '../endpoint/attempt-health.ts'
 import { createLinkedList, type LinkedList, type ListNode } from './linked-list.ts'
 import type { Shares } from './shares.ts'
 import { createWakeTimes } from './wake-times.ts'

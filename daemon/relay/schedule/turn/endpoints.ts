@@ -1,12 +1,12 @@
 /** The endpoints that this relay sends to, and what is still to be recorded about them. */
-import type { CredentialsReader, Reading } from '../send/credentials.ts'
-import type { Endpoint, StoredEndpoint } from '../store/endpoint/endpoint.ts'
-import type { Notice } from '../store/notice.ts'
-import type { Disabling } from '../store/store.ts'
+import type { CredentialsReader, Reading } from '../../send/credentials.ts'
+import type { Endpoint, StoredEndpoint } from '../../store/endpoint/endpoint.ts'
+import type { Notice } from '../../store/notice.ts'
+import type { Disabling } from '../../store/store.ts'
+import type { Ready } from '../choose/ready.ts'
+import type { SubjectOrder } from '../choose/subject-order.ts'
+import type { EndpointRun } from '../endpoint/endpoint-run.ts'
 import { type Batch, noticeOf, unannounced } from './batch.ts'
-import type { EndpointRun } from './endpoint/endpoint.ts'
-import type { Ready } from './ready/ready.ts'
-import type { SubjectOrder } from './subject-order.ts'
 
 export interface EndpointsParts {
   readonly ready: Ready<EndpointRun>

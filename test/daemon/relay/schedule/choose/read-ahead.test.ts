@@ -1,7 +1,7 @@
 /** How much the scheduler reads of what waits. */
 import { expect, test } from 'vitest'
-import type { Relay } from '../../../../daemon/relay/relay.ts'
-import { bench, endpoint, events, pass, receiver, status, until } from '../support.ts'
+import type { Relay } from '../../../../../daemon/relay/relay.ts'
+import { bench, endpoint, events, pass, receiver, status, until } from '../../support.ts'
 
 /** Keeps back what the second read finds, until it is let go. Reads that find nothing do not count. */
 function secondReadHeld({ store }: Relay) {

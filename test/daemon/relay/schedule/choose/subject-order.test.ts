@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
-import type { EndpointRun } from '../../../../daemon/relay/schedule/endpoint/endpoint.ts'
-import { createSubjectOrder } from '../../../../daemon/relay/schedule/subject-order.ts'
-import type { RelayStore } from '../../../../daemon/relay/store/store.ts'
+import { createSubjectOrder } from '../../../../../daemon/relay/schedule/choose/subject-order.ts'
+import type { EndpointRun } from '../../../../../daemon/relay/schedule/endpoint/endpoint-run.ts'
+import type { RelayStore } from '../../../../../daemon/relay/store/store.ts'
 
 const run = () =>
   ({ endpoint: { ref: 1, order: 'subject' }, state: { kind: 'active' }, refresh: () => undefined }) as unknown as EndpointRun

@@ -4,21 +4,21 @@
  * So nothing is sent in a slot before the result that it waited for is recorded. After a kill at most the deliveries in flight
  * repeat.
  */
-import type { RelayContext } from '../context.ts'
-import type { Sender } from '../send/sender.ts'
-import type { Notice } from '../store/notice.ts'
-import { type Disabling, LeaseLost, type RelayStore } from '../store/store.ts'
+import type { RelayContext } from '../../context.ts'
+import type { Sender } from '../../send/sender.ts'
+import type { Notice } from '../../store/notice.ts'
+import { type Disabling, LeaseLost, type RelayStore } from '../../store/store.ts'
+import { select } from '../choose/choose-next.ts'
+import type { FinishedAttempt, InFlight, InFlightAttempt } from '../choose/in-flight.ts'
+import type { ReadAhead } from '../choose/read-ahead.ts'
+import type { Ready } from '../choose/ready.ts'
+import type { SubjectOrder } from '../choose/subject-order.ts'
+import type { EndpointRun } from '../endpoint/endpoint-run.ts'
 import { type Batch, newBatch } from './batch.ts'
-import type { EndpointRun } from './endpoint/endpoint.ts'
 import type { Endpoints } from './endpoints.ts'
-import type { FinishedAttempt, InFlight, InFlightAttempt } from './in-flight.ts'
-import type { ReadAhead } from './reading.ts'
-import type { Ready } from './ready/ready.ts'
+import { send } from './make-attempt.ts'
 import type { Recorder } from './recording.ts'
 import { applyResult } from './result.ts'
-import { select } from './selection.ts'
-import { send } from './send.ts'
-import type { SubjectOrder } from './subject-order.ts'
 
 export interface TurnParts extends RelayContext {
   readonly store: RelayStore

@@ -1,9 +1,9 @@
 /** Which endpoints are this relay's, where several share a store: it gets some, gives some away, and loses all of them with its lease. */
-import type { RelayEvents } from '../events.ts'
-import type { Sender } from '../send/sender.ts'
-import { LeaseLost, type RelayStore, type StoreChanges } from '../store/store.ts'
-import type { Endpoints } from './endpoints.ts'
-import type { InFlight } from './in-flight.ts'
+import type { RelayEvents } from '../../events.ts'
+import type { Sender } from '../../send/sender.ts'
+import { LeaseLost, type RelayStore, type StoreChanges } from '../../store/store.ts'
+import type { InFlight } from '../choose/in-flight.ts'
+import type { Endpoints } from '../turn/endpoints.ts'
 
 export interface OwnershipParts {
   readonly store: RelayStore

@@ -1,12 +1,12 @@
 /** Makes one attempt that was chosen and recorded, and brings its outcome. */
 
-import { attemptTimeout, coversAttempt, coversRequest } from '../attempt-timeout.ts'
-import type { RelayEvents } from '../events.ts'
-import type { Outcome } from '../send/outcome.ts'
-import type { Attempt, Sender } from '../send/sender.ts'
-import type { Settings } from '../settings.ts'
-import type { RelayStore } from '../store/store.ts'
-import type { InFlightAttempt } from './in-flight.ts'
+import { attemptTimeout, coversAttempt, coversRequest } from '../../attempt-timeout.ts'
+import type { RelayEvents } from '../../events.ts'
+import type { Outcome } from '../../send/outcome.ts'
+import type { Attempt, Sender } from '../../send/sender.ts'
+import type { Settings } from '../../settings.ts'
+import type { RelayStore } from '../../store/store.ts'
+import type { InFlightAttempt } from '../choose/in-flight.ts'
 
 export interface SendParts {
   readonly store: Pick<RelayStore, 'leasedFor'>

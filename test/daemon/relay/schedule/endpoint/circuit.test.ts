@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Breaker, createBreaker, type Ticket } from '../../../../daemon/relay/schedule/endpoint/breaker.ts'
+import { type Breaker, createBreaker, type Ticket } from '../../../../../daemon/relay/schedule/endpoint/circuit.ts'
 
 const threshold = 3
 const cooldown = 10

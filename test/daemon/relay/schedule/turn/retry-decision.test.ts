@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { decideRetry } from '../../../../daemon/relay/schedule/retry-decision.ts'
-import type { Outcome } from '../../../../daemon/relay/send/outcome.ts'
-import { defaultSchedule } from '../../../../daemon/relay/settings.ts'
+import { decideRetry } from '../../../../../daemon/relay/schedule/turn/retry-decision.ts'
+import type { Outcome } from '../../../../../daemon/relay/send/outcome.ts'
+import { defaultSchedule } from '../../../../../daemon/relay/settings.ts'
 
 const hour = 3_600_000
 const waiting = { delivery: 1, event: 1, lane: 'retry', due: 1000, attempts: 9, interruptions: 0 } as const

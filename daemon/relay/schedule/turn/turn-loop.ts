@@ -1,5 +1,5 @@
 /** Takes turns, one after the other: as soon as something asks for one, and at the next time at which something may happen by itself. */
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../clock.ts'
 
 export interface TurnLoopParts {
   readonly clock: Clock

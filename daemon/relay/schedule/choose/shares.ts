@@ -3,12 +3,12 @@
  *
  * Terms
  * - **Slot**: one of the attempts that may be in flight over all endpoints, `maxInFlight`.
- * - **Standing** of an endpoint: how quickly it answers (`health.ts`).
+ * - **Standing** of an endpoint: how quickly it answers (`attempt-health.ts`).
  *
  * Limits follow from what is free. A network alone may have nearly all slots. Several that want all of them get about the same
  * number each. A rest stays free for any network that comes next.
  */
-import { type Standing, standings } from '../endpoint/health.ts'
+import { type Standing, standings } from '../endpoint/attempt-health.ts'
 
 /** The holder of a share: the endpoint's network, and its standing when the attempt began. */
 export interface Holder {

@@ -1,7 +1,7 @@
 /** Chooses what is sent next: in turns over the endpoints that may have something, as far as slots are free. */
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../clock.ts'
 import type { Chosen, InFlight, InFlightAttempt } from './in-flight.ts'
-import { type ReadingParts, readNext } from './reading.ts'
+import { type ReadingParts, readNext } from './read-ahead.ts'
 
 /** An endpoint of which the store could not be read is left alone for so many milliseconds. */
 const faultPause = 1000

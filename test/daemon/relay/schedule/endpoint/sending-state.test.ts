@@ -5,9 +5,9 @@ import {
   type StateChange,
   transition,
   unreadableFor,
-} from '../../../../daemon/relay/schedule/endpoint/sending-state.ts'
-import type { Endpoint } from '../../../../daemon/relay/store/endpoint/endpoint.ts'
-import { openEndpoint } from '../send/support.ts'
+} from '../../../../../daemon/relay/schedule/endpoint/sending-state.ts'
+import type { Endpoint } from '../../../../../daemon/relay/store/endpoint/endpoint.ts'
+import { openEndpoint } from '../../send/support.ts'
 
 const endpoint = openEndpoint('https://example.org/')
 const plain = { key: 'key', secrets: [], old_keys: [], old_secrets: [] }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { Standing } from '../../../../daemon/relay/schedule/endpoint/health.ts'
-import { createReady } from '../../../../daemon/relay/schedule/ready/ready.ts'
-import { createShares, type Holder } from '../../../../daemon/relay/schedule/ready/shares.ts'
-import { bench, endpoint, event, type Received, receiver, until } from '../support.ts'
+import { createReady } from '../../../../../daemon/relay/schedule/choose/ready.ts'
+import { createShares, type Holder } from '../../../../../daemon/relay/schedule/choose/shares.ts'
+import type { Standing } from '../../../../../daemon/relay/schedule/endpoint/attempt-health.ts'
+import { bench, endpoint, event, type Received, receiver, until } from '../../support.ts'
 
 const on = (network_id: string) => (prefix: string, count: number) =>
   Array.from({ length: count }, (_, index) => event(`${prefix}${index}`, { network_id }))
