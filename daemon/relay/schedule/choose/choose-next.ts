@@ -6,7 +6,7 @@ import { type ReadingParts, readNext } from './read-ahead.ts'
 /** An endpoint of which the store could not be read is left alone for so many milliseconds. */
 const faultPause = 1000
 
-export interface SelectionParts extends ReadingParts {
+export interface ChoiceParts extends ReadingParts {
   readonly clock: Clock
   readonly inFlight: InFlight
 }
@@ -15,7 +15,7 @@ export interface SelectionParts extends ReadingParts {
  * @param now the relay's timeline
  * @returns what is to be sent, in flight already, with what its requests hold
  */
-export async function select(parts: SelectionParts, now: number): Promise<readonly InFlightAttempt[]> {
+export async function chooseNext(parts: ChoiceParts, now: number): Promise<readonly InFlightAttempt[]> {
   const { clock, events, ready, order, inFlight } = parts
   const monotonic = clock.monotonic()
   const chosen: Chosen[] = []
@@ -48,7 +48,7 @@ export async function select(parts: SelectionParts, now: number): Promise<readon
 }
 
 /** Adds what is to be sent, read in one go. */
-async function load(parts: SelectionParts, chosen: readonly Chosen[], now: number): Promise<readonly InFlightAttempt[]> {
+async function load(parts: ChoiceParts, chosen: readonly Chosen[], now: number): Promise<readonly InFlightAttempt[]> {
   if (chosen.length === 0) return []
   try {
     const outgoing = await parts.store.outgoing(chosen.map(({ waiting }) => waiting))

@@ -15,9 +15,9 @@
  * with monotonic time (`cooldown.ts`).
  */
 import { CircuitState, circuitBreaker, handleWhenResult } from 'cockatiel'
-import type { BreakerRecord } from '../../store/endpoint/endpoint.ts'
+import type { CircuitRecord } from '../../store/endpoint/endpoint.ts'
 import { cooldowns } from './cooldown.ts'
-import { WitnessedBreaker } from './opening-rule.ts'
+import { OpeningRule } from './opening-rule.ts'
 
 /**
  * A circuit that opens again within so many milliseconds of closing goes on where its cooldown was: one success in between does
@@ -25,9 +25,9 @@ import { WitnessedBreaker } from './opening-rule.ts'
  */
 const calmMs = 5 * 60_000
 
-const closedBreaker: BreakerRecord = { open: false, openedAt: 0, trips: 0, failures: 0, witnesses: [], probed: null }
+const closedCircuit: CircuitRecord = { open: false, openedAt: 0, trips: 0, failures: 0, witnesses: [], probed: null }
 
-export interface BreakerSettings {
+export interface CircuitSettings {
   /** Consecutive failures that open it. */
   readonly threshold: number
   /** Seconds until the first probe; doubles with every failed one, up to 15 minutes or the cooldown itself if longer. */
@@ -54,7 +54,7 @@ export type Permit =
 
 export type CircuitChange = 'opened' | 'reopened' | 'closed'
 
-export interface Breaker {
+export interface Circuit {
   permit(): Permit
   readonly epoch: number
   /** Takes permission for an attempt with this event; unless the circuit is closed that is the probe. */
@@ -81,7 +81,7 @@ export interface Breaker {
   readonly end: End
   /** Events recorded since this time of the timeline are fresh: since the last probe with the newest event, or since the opening. */
   readonly freshFrom: number
-  snapshot(): BreakerRecord
+  snapshot(): CircuitRecord
 }
 
 /** Cockatiel asks `now - openedAt < halfOpenAfter`: with this a probe may always be fed in, whatever the wall clock did. */
@@ -93,14 +93,14 @@ const atOnce = Number.NEGATIVE_INFINITY
  * @param timeline milliseconds of the relay's timeline, for what is kept over restarts
  * @param firstEpoch later than every epoch of the breaker that this one replaces: tickets of that one mean nothing here
  */
-export function createBreaker(
-  settings: () => BreakerSettings,
+export function createCircuit(
+  settings: () => CircuitSettings,
   monotonic: () => number,
   timeline: () => number,
-  record: BreakerRecord = closedBreaker,
+  record: CircuitRecord = closedCircuit,
   firstEpoch = 0,
-): Breaker {
-  const counter = new WitnessedBreaker(() => settings().threshold, record.failures, record.witnesses)
+): Circuit {
+  const counter = new OpeningRule(() => settings().threshold, record.failures, record.witnesses)
   const openState = { ownState: { value: CircuitState.Open, openedAt: 0, attemptNo: 1 }, breakerState: record.failures }
   const policy = circuitBreaker(
     handleWhenResult((failed) => failed === true),

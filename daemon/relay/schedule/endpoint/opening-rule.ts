@@ -7,7 +7,7 @@
  */
 import { ConsecutiveBreaker } from 'cockatiel'
 
-export class WitnessedBreaker extends ConsecutiveBreaker {
+export class OpeningRule extends ConsecutiveBreaker {
   readonly #threshold: () => number
   witnesses: readonly number[]
   /** No other event could be a witness. */

@@ -8,7 +8,7 @@ import type { Settings } from '../../settings.ts'
 import type { RelayStore } from '../../store/store.ts'
 import type { InFlightAttempt } from '../choose/in-flight.ts'
 
-export interface SendParts {
+export interface AttemptParts {
   readonly store: Pick<RelayStore, 'leasedFor'>
   readonly sender: Pick<Sender, 'send'>
   readonly settings: () => Settings
@@ -24,7 +24,7 @@ const notSent = (result: Outcome['result'], reason: string): Outcome => ({
 })
 
 /** Never rejects: whatever happens is an outcome. */
-export async function send(attempt: InFlightAttempt, parts: SendParts): Promise<Outcome> {
+export async function makeAttempt(attempt: InFlightAttempt, parts: AttemptParts): Promise<Outcome> {
   try {
     const ready = prepare(attempt, parts)
     return 'result' in ready ? ready : await parts.sender.send(ready)
@@ -35,7 +35,7 @@ export async function send(attempt: InFlightAttempt, parts: SendParts): Promise<
 }
 
 /** The body to send; or the outcome if nothing may be sent. */
-function prepare({ run, outgoing }: InFlightAttempt, { store, settings }: SendParts): Attempt | Outcome {
+function prepare({ run, outgoing }: InFlightAttempt, { store, settings }: AttemptParts): Attempt | Outcome {
   const timeout = attemptTimeout(settings())
   // This process may have been stopped since the turn was recorded, for so long that others send by now.
   if (!coversAttempt(store.leasedFor, timeout)) return notSent('aborted', 'the lease is nearly over')

@@ -8,7 +8,7 @@ import type { RelayContext } from '../../context.ts'
 import type { Sender } from '../../send/sender.ts'
 import type { Notice } from '../../store/notice.ts'
 import { type Disabling, LeaseLost, type RelayStore } from '../../store/store.ts'
-import { select } from '../choose/choose-next.ts'
+import { chooseNext } from '../choose/choose-next.ts'
 import type { FinishedAttempt, InFlight, InFlightAttempt } from '../choose/in-flight.ts'
 import type { ReadAhead } from '../choose/read-ahead.ts'
 import type { Ready } from '../choose/ready.ts'
@@ -16,7 +16,7 @@ import type { SubjectOrder } from '../choose/subject-order.ts'
 import type { EndpointRun } from '../endpoint/endpoint-run.ts'
 import { type Batch, newBatch } from './batch.ts'
 import type { Endpoints } from './endpoints.ts'
-import { send } from './make-attempt.ts'
+import { makeAttempt } from './make-attempt.ts'
 import type { Recorder } from './recording.ts'
 import { applyResult } from './result.ts'
 
@@ -58,7 +58,7 @@ export async function takeTurn(parts: TurnParts, disable: Map<number, Disabling>
   const notices = isSimple ? [] : await record(parts, batch, finished, now)
   ready.awake(now)
   if (!parts.isStopping()) await putInOrder(parts)
-  const starting = parts.isStopping() ? [] : await select(parts, now)
+  const starting = parts.isStopping() ? [] : await chooseNext(parts, now)
   if (isSimple) await record(parts, batch, finished, now)
   else if (starting.length > 0) await record(parts, newBatch(), [], now)
 
@@ -118,7 +118,7 @@ async function putInOrder({ order, inFlight, ready, events, wake }: TurnParts): 
 /** Sends what is recorded to be sent. Its outcome is for a later turn. */
 function begin(parts: TurnParts, attempt: InFlightAttempt): void {
   const { inFlight, wake } = parts
-  void send(attempt, parts).then((outcome) => {
+  void makeAttempt(attempt, parts).then((outcome) => {
     inFlight.finish(attempt, outcome)
     wake()
   })

@@ -16,7 +16,7 @@ export interface Endpoint extends Omit<StoredAttributes, 'old_keys' | 'old_secre
 }
 
 /** The state of its circuit. Times are milliseconds of the relay's timeline. */
-export interface BreakerRecord {
+export interface CircuitRecord {
   readonly open: boolean
   /** When it last opened, in milliseconds of the relay's timeline. */
   readonly openedAt: number
@@ -48,7 +48,7 @@ export interface CircuitNewsRecord {
 
 /** The relay's state of an endpoint; kept over restarts. */
 export interface EndpointState {
-  readonly breaker: BreakerRecord
+  readonly breaker: CircuitRecord
   /** Not before this time: the receiver asked for it. */
   readonly pausedUntil: number
   readonly lastSuccess: number | null

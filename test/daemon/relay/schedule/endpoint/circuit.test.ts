@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Breaker, createBreaker, type Ticket } from '../../../../../daemon/relay/schedule/endpoint/circuit.ts'
+import { type Circuit, createCircuit, type Ticket } from '../../../../../daemon/relay/schedule/endpoint/circuit.ts'
 
 const threshold = 3
 const cooldown = 10
@@ -14,7 +14,7 @@ interface Model {
   closedAt: number
 }
 
-/** The promise of the breaker, in a few lines: the real one has to agree with it after every step. */
+/** The promise of the circuit, in a few lines: the real one has to agree with it after every step. */
 function modelRecord(model: Model, probe: boolean, event: number, failed: boolean, another: boolean, now: number): void {
   if (!failed) {
     if (probe) model.closedAt = now
@@ -61,20 +61,20 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart') }) },
 ) as fc.Arbitrary<Step>
 
-describe('createBreaker', () => {
+describe('createCircuit', () => {
   test('agrees with a small model after every step, whatever comes', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 80 }), async (steps) => {
         let monotonic = 0
         const settings = () => ({ threshold, cooldown })
-        const make = (record?: ReturnType<Breaker['snapshot']>) =>
-          createBreaker(
+        const make = (record?: ReturnType<Circuit['snapshot']>) =>
+          createCircuit(
             settings,
             () => monotonic,
             () => monotonic,
             record,
           )
-        let breaker = make()
+        let circuit = make()
         const model: Model = { state: 'closed', failures: 0, witnesses: new Set(), trips: 0, readyAt: 0, closedAt: 0 }
         let epoch = 0
         let tickets: { ticket: Ticket; epoch: number; event: number }[] = []
@@ -82,9 +82,9 @@ describe('createBreaker', () => {
           const before = model.state
           if (each.kind === 'time') monotonic += each.seconds * 1000
           if (each.kind === 'begin') {
-            const permit = breaker.permit().kind
+            const permit = circuit.permit().kind
             if (permit === 'open' || permit === 'probing') continue
-            const ticket = breaker.begin(each.event)
+            const ticket = circuit.begin(each.event)
             expect(ticket.probe).toBe(model.state !== 'closed')
             if (ticket.probe) {
               model.state = 'probing'
@@ -97,14 +97,14 @@ describe('createBreaker', () => {
             if (!taken) continue
             const current = taken.epoch === epoch
             if (each.kind === 'abort') {
-              breaker.release(taken.ticket)
+              circuit.release(taken.ticket)
               if (current && taken.ticket.probe) {
                 model.state = 'open'
                 model.readyAt = monotonic + 1000 * Math.min(900, cooldown * 2 ** (model.trips - 1))
                 epoch++
               }
             } else {
-              await breaker.record(taken.ticket, taken.event, each.failed, async () => each.another)
+              await circuit.record(taken.ticket, taken.event, each.failed, async () => each.another)
               if (current) {
                 modelRecord(model, taken.ticket.probe, taken.event, each.failed, each.another, monotonic)
                 if (before !== model.state) epoch++
@@ -112,11 +112,11 @@ describe('createBreaker', () => {
             }
           }
           if (each.kind === 'restart') {
-            breaker = make(breaker.snapshot())
+            circuit = make(circuit.snapshot())
             tickets = []
             if (model.state === 'probing') model.state = 'open'
           }
-          const permit = breaker.permit()
+          const permit = circuit.permit()
           if (model.state === 'open') expect(permit.kind).toBe(monotonic < model.readyAt ? 'open' : 'ready')
           else expect(permit.kind).toBe(model.state)
           if (permit.kind === 'open') expect(permit.readyAt).toBe(model.readyAt)
@@ -128,33 +128,33 @@ describe('createBreaker', () => {
 
   test('does not care what the machine’s clock does', async () => {
     let monotonic = 0
-    const breaker = createBreaker(
+    const circuit = createCircuit(
       () => ({ threshold: 1, cooldown }),
       () => monotonic,
       () => Date.now(),
     )
-    await breaker.record(breaker.begin(1), 1, true, async () => false)
-    expect(breaker.permit()).toEqual({ kind: 'open', readyAt: 10_000 })
+    await circuit.record(circuit.begin(1), 1, true, async () => false)
+    expect(circuit.permit()).toEqual({ kind: 'open', readyAt: 10_000 })
     monotonic = 10_000
-    expect(breaker.permit().kind).toBe('ready')
+    expect(circuit.permit().kind).toBe('ready')
   })
 
   test('waits longer each time that it opens again soon after closing, until it was closed for five minutes', async () => {
     let now = 0
     const clock = () => now
-    const make = (record?: ReturnType<Breaker['snapshot']>) =>
-      createBreaker(() => ({ threshold: 1, cooldown: 30 }), clock, clock, record)
-    let breaker = make()
+    const make = (record?: ReturnType<Circuit['snapshot']>) =>
+      createCircuit(() => ({ threshold: 1, cooldown: 30 }), clock, clock, record)
+    let circuit = make()
     const cooldowns: number[] = []
     /** Closed for so many seconds, then it opens, and the next probe succeeds. */
     async function flap(closedFor: number): Promise<void> {
       now += closedFor * 1000
-      await breaker.record(breaker.begin(1), 1, true, async () => false)
-      const { readyAt = 0 } = breaker.snapshot()
+      await circuit.record(circuit.begin(1), 1, true, async () => false)
+      const { readyAt = 0 } = circuit.snapshot()
       cooldowns.push((readyAt - now) / 1000)
       now = readyAt
-      await breaker.record(breaker.begin(1), 1, false, async () => false)
-      breaker = make(breaker.snapshot())
+      await circuit.record(circuit.begin(1), 1, false, async () => false)
+      circuit = make(circuit.snapshot())
     }
     for (const closedFor of [0, 10, 10, 299, 10, 10, 10, 300, 10]) await flap(closedFor)
     expect(cooldowns).toEqual([30, 60, 120, 240, 480, 900, 900, 30, 60])
@@ -162,46 +162,46 @@ describe('createBreaker', () => {
 
   test('is restored with at most one cooldown left, even if it was saved in the future', () => {
     const record = { open: true, openedAt: 9e15, trips: 1, failures: 0, witnesses: [], probed: null }
-    const breaker = createBreaker(
+    const circuit = createCircuit(
       () => ({ threshold, cooldown }),
       () => 0,
       () => 0,
       record,
     )
-    expect(breaker.permit()).toEqual({ kind: 'open', readyAt: 10_000 })
+    expect(circuit.permit()).toEqual({ kind: 'open', readyAt: 10_000 })
   })
 
   test('counts on when a ticket of a closed circuit is given back', async () => {
     const none = () => 0
-    const breaker = createBreaker(() => ({ threshold: 2, cooldown }), none, none)
-    const [first, second, third] = [breaker.begin(1), breaker.begin(2), breaker.begin(3)]
-    breaker.release(first)
-    await breaker.record(second, 2, true, async () => true)
-    await breaker.record(third, 3, true, async () => true)
-    expect(breaker.permit().kind).toBe('open')
+    const circuit = createCircuit(() => ({ threshold: 2, cooldown }), none, none)
+    const [first, second, third] = [circuit.begin(1), circuit.begin(2), circuit.begin(3)]
+    circuit.release(first)
+    await circuit.record(second, 2, true, async () => true)
+    await circuit.record(third, 3, true, async () => true)
+    expect(circuit.permit().kind).toBe('open')
   })
 
   test('takes a new threshold for what comes', async () => {
     let settings = { threshold: 5, cooldown }
-    const breaker = createBreaker(
+    const circuit = createCircuit(
       () => settings,
       () => 0,
       () => 0,
     )
-    await breaker.record(breaker.begin(1), 1, true, async () => true)
+    await circuit.record(circuit.begin(1), 1, true, async () => true)
     settings = { threshold: 2, cooldown }
-    await breaker.record(breaker.begin(2), 2, true, async () => true)
-    expect(breaker.permit().kind).toBe('open')
+    await circuit.record(circuit.begin(2), 2, true, async () => true)
+    expect(circuit.permit().kind).toBe('open')
   })
 
   test('sends the next probe when it was told, though a restart brings a longer cooldown', async () => {
     let now = 5000
     const clock = () => now
-    const breaker = createBreaker(() => ({ threshold: 1, cooldown: 10 }), clock, clock)
-    await breaker.record(breaker.begin(1), 1, true, async () => false)
+    const circuit = createCircuit(() => ({ threshold: 1, cooldown: 10 }), clock, clock)
+    await circuit.record(circuit.begin(1), 1, true, async () => false)
     now += 4000
-    const kept = breaker.snapshot()
-    const restarted = createBreaker(() => ({ threshold: 1, cooldown: 300 }), clock, clock, kept)
+    const kept = circuit.snapshot()
+    const restarted = createCircuit(() => ({ threshold: 1, cooldown: 300 }), clock, clock, kept)
     expect([kept.readyAt, restarted.permit()]).toEqual([15_000, { kind: 'open', readyAt: 15_000 }])
   })
 
@@ -216,18 +216,18 @@ describe('createBreaker', () => {
     async (base, longest) => {
       let monotonic = 0
       const now = () => monotonic
-      const breaker = createBreaker(() => ({ threshold: 1, cooldown: base }), now, now)
+      const circuit = createCircuit(() => ({ threshold: 1, cooldown: base }), now, now)
       // Twelve probes fail, the last one with the newest event.
       for (let failed = 0; failed <= 12; failed++) {
-        const permit = breaker.permit()
+        const permit = circuit.permit()
         if (permit.kind === 'open') monotonic = permit.readyAt
-        await breaker.record(breaker.begin(1, breaker.end), 1, true, async () => false)
+        await circuit.record(circuit.begin(1, circuit.end), 1, true, async () => false)
       }
-      expect((breaker.earlyAt - monotonic) / 1000).toBe(longest)
-      monotonic = breaker.earlyAt
-      await breaker.record(breaker.begin(2, 'newest'), 2, true, async () => false, true)
-      expect((breaker.earlyAt - monotonic) / 1000).toBe(base)
-      expect(createBreaker(() => ({ threshold: 1, cooldown: base }), now, now, breaker.snapshot()).earlyAt).toBeLessThanOrEqual(
+      expect((circuit.earlyAt - monotonic) / 1000).toBe(longest)
+      monotonic = circuit.earlyAt
+      await circuit.record(circuit.begin(2, 'newest'), 2, true, async () => false, true)
+      expect((circuit.earlyAt - monotonic) / 1000).toBe(base)
+      expect(createCircuit(() => ({ threshold: 1, cooldown: base }), now, now, circuit.snapshot()).earlyAt).toBeLessThanOrEqual(
         monotonic + 1000 * longest,
       )
     },
