@@ -1,8 +1,8 @@
 /** Changes that the control is asked for, each with its lines of the audit. */
 import type { IncomingMessage } from 'node:http'
 import type { Work } from '../../../lib/host/audit/work.ts'
-import { auditedHeader } from '../../../lib/panel/relay/relay-over-control.ts'
-import type { RelayView, TestAnswer } from '../../../lib/panel/relay/relay-view.ts'
+import { auditedHeader } from '../../../lib/relay/control-client.ts'
+import type { RelayView, TestAnswer } from '../../../lib/relay/relay-view.ts'
 import type { Relay } from '../relay.ts'
 import type { Endpoint } from '../store/endpoint/endpoint.ts'
 import { type Asker, audited, subjectOf } from './trail.ts'

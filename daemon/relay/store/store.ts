@@ -12,7 +12,7 @@
  *
  * Times are milliseconds of the relay's timeline.
  */
-import type { DeliveryState } from '../../../lib/panel/relay/relay-view.ts'
+import type { DeliveryState } from '../../../lib/relay/relay-view.ts'
 import type { Endpoint, EndpointState, StoredEndpoint } from './endpoint/endpoint.ts'
 import type { Notice } from './notice.ts'
 

@@ -6,8 +6,8 @@ import type { RelayRecord } from '../../host/audit/audit.ts'
 import type { Details } from '../../host/audit/details.ts'
 import type { AuditSubject } from '../../host/audit/line.ts'
 import { type Work, withLines } from '../../host/audit/work.ts'
+import type { Actor, RelayView, ReplaySelection } from '../../relay/relay-view.ts'
 import type { Id } from '../../storage/table.ts'
-import type { Actor, RelayView, ReplaySelection } from '../relay/relay-view.ts'
 import type { Visitor } from './access.ts'
 
 /** The visitor for the audit and for the relay. */

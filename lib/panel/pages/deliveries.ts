@@ -1,6 +1,7 @@
 /** Deliveries: the list with its filter, and one delivery with its attempts. */
 import { ApiError, found } from '../../errors.ts'
 import { isForHost } from '../../events/catalogue.ts'
+import type { DeliveryPage, DeliveryRow, DeliveryState, EndpointHealth } from '../../relay/relay-view.ts'
 import { may } from '../entry/access.ts'
 import { type PanelAnswer, page } from '../entry/respond.ts'
 import { answered, askRelay, relayNote } from '../frame/ask-relay.ts'
@@ -10,7 +11,6 @@ import { attemptWords, latestWords, stateWords } from '../frame/wording.ts'
 import { type Html, html } from '../look/html.ts'
 import { jsonView } from '../look/json-view.ts'
 import { badge, empty, news, note, number, own, type Tone, table, time } from '../look/parts.ts'
-import type { DeliveryPage, DeliveryRow, DeliveryState, EndpointHealth } from '../relay/relay-view.ts'
 import type { Route, View } from '../route.ts'
 import { filterForm, filterFrom, hiddenFields } from './delivery-filter.ts'
 

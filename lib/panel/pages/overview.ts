@@ -2,6 +2,7 @@
 import { isoTime } from '../../base/clock.ts'
 import type { KeyListing } from '../../host/keys.ts'
 import type { KeyTraffic, Traffic, TrafficHour } from '../../http/traffic.ts'
+import type { RelayActivity, RelayMinute, RelayStatus } from '../../relay/relay-view.ts'
 import { type PanelAnswer, page } from '../entry/respond.ts'
 import { askRelay, relayNote } from '../frame/ask-relay.ts'
 import { endpointNames } from '../frame/endpoint-names.ts'
@@ -10,7 +11,6 @@ import { activityWords } from '../frame/wording.ts'
 import { barChart } from '../look/chart.ts'
 import { type Html, html } from '../look/html.ts'
 import { badge, note, number, own, table, time } from '../look/parts.ts'
-import type { RelayActivity, RelayMinute, RelayStatus } from '../relay/relay-view.ts'
 import type { Route, View } from '../route.ts'
 
 const minutes = 180

@@ -1,6 +1,6 @@
 /** `folkmoot-relay endpoints test`: one delivery to see whether an endpoint can be reached. */
 import { keyRing } from '../../../../lib/outbox/encryption.ts'
-import { auditedHeader } from '../../../../lib/panel/relay/relay-over-control.ts'
+import { auditedHeader } from '../../../../lib/relay/control-client.ts'
 import { jsonLines, plain } from '../../../json.ts'
 import { encryptionKeysOf } from '../../../read-encryption-keys.ts'
 import { UsageError } from '../../../usage.ts'

@@ -1,7 +1,7 @@
 /** The relays for the panel over their store alone: no relay is asked, and each one notices changes within a second. */
 import { randomUUID } from 'node:crypto'
 import { ApiError } from '../../../../lib/errors.ts'
-import type { TestAnswer } from '../../../../lib/panel/relay/relay-view.ts'
+import type { TestAnswer } from '../../../../lib/relay/relay-view.ts'
 import { openOperatorStore } from '../../backing.ts'
 import { systemClock } from '../../clock.ts'
 import { testEvent } from '../../send/test-delivery.ts'

@@ -1,5 +1,5 @@
 /** Work of a running relay on one of its endpoints. */
-import type { TestAnswer } from '../../../../lib/panel/relay/relay-view.ts'
+import type { TestAnswer } from '../../../../lib/relay/relay-view.ts'
 import type { Relay } from '../../relay.ts'
 import { sendTest } from '../../send/test-delivery.ts'
 import type { Endpoint } from '../../store/endpoint/endpoint.ts'

@@ -1,7 +1,7 @@
 /** The relay's store for an operator, as an interface, and what an operator sees. */
 import type { EventRecord } from '../../../../lib/outbox/record.ts'
 import type { Positions } from '../../../../lib/outbox/source.ts'
-import type { AttemptRow, DeliveryRow, DeliveryState } from '../../../../lib/panel/relay/relay-view.ts'
+import type { AttemptRow, DeliveryRow, DeliveryState } from '../../../../lib/relay/relay-view.ts'
 import type { Endpoint } from '../endpoint/endpoint.ts'
 import type { Notice } from '../notice.ts'
 

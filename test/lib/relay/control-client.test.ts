@@ -1,6 +1,6 @@
 /** The relay over its control port, when something is wrong with that port. `test/daemon/relay/operate` has the rest. */
 import { expect, test } from 'vitest'
-import { type RelayControlOptions, relayViewOverControl } from '../../../../lib/panel/index.ts'
+import { type RelayControlOptions, relayViewOverControl } from '../../../lib/panel/index.ts'
 
 const url = 'http://127.0.0.1:9464'
 const answering = (body: unknown, status = 200) =>

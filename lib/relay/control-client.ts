@@ -1,6 +1,6 @@
 /** The relay for the panel over its control port, for a panel in another process. Web standards alone. */
 import * as v from 'valibot'
-import { callable, checkedOptions, must, type RulesOf } from '../../base/options.ts'
+import { callable, checkedOptions, must, type RulesOf } from '../base/options.ts'
 import { answers } from './control-answers.ts'
 import type { DeliveryFilter, RelayView } from './relay-view.ts'
 

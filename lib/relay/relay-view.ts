@@ -2,7 +2,7 @@
  * The relay as the panel sees it, in types alone. Each call is about one network, and an answer never contains another
  * network's rows. Times are ISO 8601 in UTC. A call that fails rejects: the panel then shows that the relay is away.
  */
-import type { Id } from '../../storage/table.ts'
+import type { Id } from '../storage/table.ts'
 
 /** The state of a delivery. `dead`: no attempt is left. `skipped`: an operator set it aside. */
 export type DeliveryState = 'pending' | 'delivered' | 'dead' | 'skipped'
