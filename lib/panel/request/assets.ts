@@ -1,8 +1,8 @@
 /** The files of the panel: their bytes are in the module, so that no file system is needed, and their names change with them. */
 import { sha256 } from '../../base/sha256.ts'
-import type { Brand } from '../look/brand.ts'
-import { script } from '../look/script.ts'
-import { style } from '../look/style.ts'
+import type { Brand } from '../ui/brand.ts'
+import { script } from '../ui/script.ts'
+import { style } from '../ui/style.ts'
 import type { PanelAnswer } from './respond.ts'
 
 /** A file of the host's, which is read when it is asked for, once. */

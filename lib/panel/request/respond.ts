@@ -1,5 +1,5 @@
 /** Answers of the panel: each carries the policy that forbids everything but its own files. */
-import type { Html } from '../look/html.ts'
+import type { Html } from '../ui/html.ts'
 
 const policy = [
   `default-src 'none'`,

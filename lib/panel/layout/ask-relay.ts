@@ -3,9 +3,9 @@
 import { TooSlow, within } from '../../base/timeout.ts'
 import { ApiError, isApiError } from '../../errors.ts'
 import type { EndpointHealth, RelayView } from '../../relay/relay-view.ts'
-import { type Html, html } from '../look/html.ts'
-import { badge, note, type Tone } from '../look/parts.ts'
 import type { View } from '../route.ts'
+import { type Html, html } from '../ui/html.ts'
+import { badge, note, type Tone } from '../ui/parts.ts'
 import { activityWords } from './wording.ts'
 
 /** An answer of the relay, or the reason for its silence. */

@@ -3,9 +3,9 @@
 import { TooSlow } from '../../base/timeout.ts'
 import { isApiError } from '../../errors.ts'
 import { isStorageError } from '../../storage/contract.ts'
-import { type PanelAnswer, page } from '../entry/respond.ts'
-import type { Brand } from '../look/brand.ts'
-import { html } from '../look/html.ts'
+import { type PanelAnswer, page } from '../request/respond.ts'
+import type { Brand } from '../ui/brand.ts'
+import { html } from '../ui/html.ts'
 import { bare } from './layout.ts'
 
 /** The look of a page, and links to its assets. */

@@ -1,6 +1,6 @@
 import { refusedByDefault } from '../../base/reach.ts'
-import { type Html, html } from '../look/html.ts'
-import { note } from '../look/parts.ts'
+import { type Html, html } from '../ui/html.ts'
+import { note } from '../ui/parts.ts'
 
 /** A word about an address that relays refuse by default: what the settings of this relay allow is not known here. */
 export function addressNote(url: string): Html | false {

@@ -4,10 +4,10 @@
  */
 import { systemChance } from '../../base/chance.ts'
 import { ApiError } from '../../errors.ts'
-import { type PanelAnswer, page } from '../entry/respond.ts'
-import { type Html, html } from '../look/html.ts'
-import { note } from '../look/parts.ts'
+import { type PanelAnswer, page } from '../request/respond.ts'
 import type { View } from '../route.ts'
+import { type Html, html } from '../ui/html.ts'
+import { note } from '../ui/parts.ts'
 import { layout } from './layout.ts'
 
 /** A field with a value that each opening of a form has anew. */

@@ -1,9 +1,9 @@
 /** The frame of every page: head, navigation, main part. */
 
-import type { Brand } from '../look/brand.ts'
-import { type Html, html, raw } from '../look/html.ts'
-import { own } from '../look/parts.ts'
 import type { View } from '../route.ts'
+import type { Brand } from '../ui/brand.ts'
+import { type Html, html, raw } from '../ui/html.ts'
+import { own } from '../ui/parts.ts'
 
 export const sections = [
   ['overview', 'Overview'],
