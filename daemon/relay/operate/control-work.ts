@@ -1,6 +1,6 @@
 /** Changes that the control is asked for, each with its lines of the audit. */
 import type { IncomingMessage } from 'node:http'
-import type { Work } from '../../../lib/host/audit/work.ts'
+import type { Work } from '../../../lib/host/audit/audited-work.ts'
 import { auditedHeader } from '../../../lib/relay/control-client.ts'
 import type { RelayView, TestAnswer } from '../../../lib/relay/relay-view.ts'
 import type { Relay } from '../relay.ts'

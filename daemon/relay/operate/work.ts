@@ -1,5 +1,5 @@
 /** Work of operators on the store with its lines of the audit, asked for by a command or over the control port. */
-import type { Work } from '../../../lib/host/audit/work.ts'
+import type { Work } from '../../../lib/host/audit/audited-work.ts'
 import type { OperatorStore, Selection } from '../store/operator/operator-store.ts'
 import { type CircuitClosed, closeCircuitOf, findEndpoint, skipIn } from './on-endpoint.ts'
 import { checkKnown, type Replay, type Skip } from './selection.ts'

@@ -1,5 +1,5 @@
 /** The filter of deliveries: in the address, so that a link can be shared. */
-import { isDay } from '../../base/moments.ts'
+import { isDay } from '../../base/date-time.ts'
 import { catalogue, hostCatalogue } from '../../events/catalogue.ts'
 import type { Endpoint } from '../../host/endpoint.ts'
 import type { DeliveryFilter, DeliveryState } from '../../relay/relay-view.ts'

@@ -1,8 +1,8 @@
 /** The form of a new API key. */
 import { fail, invalid, isApiError } from '../../errors.ts'
 import type { NewKey } from '../../host/keys.ts'
+import { onceField } from '../layout/form-once.ts'
 import { layout } from '../layout/layout.ts'
-import { onceField } from '../layout/once.ts'
 import type { Form } from '../request/form.ts'
 import type { View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'

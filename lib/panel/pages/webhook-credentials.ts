@@ -1,8 +1,8 @@
 /** The credentials of a webhook endpoint: the form that rotates them, and the page that shows new ones once. */
 import type { Endpoint } from '../../host/endpoint.ts'
 import { addressNote } from '../layout/address-note.ts'
+import { onceField, sentBeforePage, wasSentBefore } from '../layout/form-once.ts'
 import { layout } from '../layout/layout.ts'
-import { onceField, sentBeforePage, wasSentBefore } from '../layout/once.ts'
 import type { Form } from '../request/form.ts'
 import { page } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'

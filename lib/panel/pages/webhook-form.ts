@@ -1,10 +1,10 @@
 /** The forms of a webhook endpoint: add and edit. */
 import { fail, invalid } from '../../errors.ts'
 import type { Endpoint } from '../../host/endpoint.ts'
-import type { AttributeChanges } from '../../outbox/endpoint.ts'
+import type { AttributeChanges } from '../../outbox/endpoint-attributes.ts'
 import { orders } from '../../outbox/values.ts'
+import { onceField, sentBeforePage, wasSentBefore } from '../layout/form-once.ts'
 import { layout } from '../layout/layout.ts'
-import { onceField, sentBeforePage, wasSentBefore } from '../layout/once.ts'
 import { type Form, formOf } from '../request/form.ts'
 import { type PanelAnswer, page, seeOther } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'

@@ -11,7 +11,12 @@ import type { OpenEndpoint } from '../../../daemon/relay/send/credentials.ts'
 import type { Sender } from '../../../daemon/relay/send/sender.ts'
 import { defaultSettings } from '../../../daemon/relay/settings.ts'
 import { keyRing } from '../../../lib/outbox/encryption.ts'
-import { type AttributeName, attributeDefaults, attributes, type RecordedAttributes } from '../../../lib/outbox/endpoint.ts'
+import {
+  type AttributeName,
+  attributeDefaults,
+  attributes,
+  type RecordedAttributes,
+} from '../../../lib/outbox/endpoint-attributes.ts'
 import type { EndpointUpsert } from '../../../lib/outbox/record.ts'
 import { audiences, orders } from '../../../lib/outbox/values.ts'
 import { temporaryDirectory } from '../../support/directory.ts'

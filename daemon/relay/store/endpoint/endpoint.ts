@@ -1,5 +1,5 @@
 /** An endpoint of the relay, and the state of it that is kept over restarts. */
-import type { Replaced, StoredAttributes } from '../../../../lib/outbox/endpoint.ts'
+import type { Replaced, StoredAttributes } from '../../../../lib/outbox/endpoint-attributes.ts'
 
 /** An endpoint as it is now. Its credentials are as in the outbox: encrypted, or in plain text. */
 export interface Endpoint extends Omit<StoredAttributes, 'old_keys' | 'old_secrets'> {

@@ -1,15 +1,15 @@
 /** How the host's own calls are made: checked like a request, run in one transaction with their events, answered with a record. */
 import type * as v from 'valibot'
-import type { Emitter } from '../call.ts'
-import type { EventName } from '../events/catalogue.ts'
-import type { Fields } from '../fields.ts'
-import type { NotificationHandler, RunOperation } from '../kernel/pipeline.ts'
-import { refusingTrouble } from '../kernel/trouble.ts'
-import { ownOrigin } from '../kernel/wire.ts'
-import type { Settings } from '../settings.ts'
-import type { Id } from '../storage/table.ts'
-import { checkArgument, NetworkName, shape } from './arguments.ts'
-import type { Networks } from './networks.ts'
+import type { Emitter } from '../../call.ts'
+import type { EventName } from '../../events/catalogue.ts'
+import type { Fields } from '../../fields.ts'
+import type { NotificationHandler, RunOperation } from '../../kernel/pipeline.ts'
+import { refusingTrouble } from '../../kernel/storage-errors.ts'
+import { ownOrigin } from '../../kernel/wire.ts'
+import type { Settings } from '../../settings.ts'
+import type { Id } from '../../storage/table.ts'
+import { checkArgument, NetworkName, shape } from '../arguments.ts'
+import type { Networks } from '../networks.ts'
 
 type Shape<F extends Fields> = v.ObjectSchema<F, (issue: v.ObjectIssue) => string>
 

@@ -1,7 +1,7 @@
 /** Work outside of a transaction: no work without its line, and no line about work that was not done. */
 import { expect, test } from 'vitest'
 import { systemChance } from '../../../lib/base/chance.ts'
-import { type Work, withLines } from '../../../lib/host/audit/work.ts'
+import { type Work, withLines } from '../../../lib/host/audit/audited-work.ts'
 import type { RelayRecord } from '../../../lib/index.ts'
 
 const work = (network: string): Work => ({

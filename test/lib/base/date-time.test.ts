@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readMoment, utcOf } from '../../../lib/base/moments.ts'
+import { readMoment, utcOf } from '../../../lib/base/date-time.ts'
 
 test.each([
   ['winter', '2026-12-01T18:00:00.000', 'Europe/Berlin', '2026-12-01T17:00:00.000Z'],

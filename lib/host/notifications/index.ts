@@ -1,11 +1,11 @@
-import type { MakeNotification, Plainly } from './notification.ts'
-import { courseNotifications } from './notifications/courses.ts'
-import { eventNotifications } from './notifications/events.ts'
-import { memberNotifications } from './notifications/members.ts'
-import { paymentNotifications } from './notifications/payments.ts'
-import { planNotifications } from './notifications/plans.ts'
-import { reportNotifications } from './notifications/reports.ts'
-import { requestNotifications } from './notifications/requests.ts'
+import { courseNotifications } from './courses.ts'
+import type { MakeNotification, Plainly } from './define.ts'
+import { eventNotifications } from './events.ts'
+import { memberNotifications } from './members.ts'
+import { paymentNotifications } from './payments.ts'
+import { planNotifications } from './plans.ts'
+import { reportNotifications } from './reports.ts'
+import { requestNotifications } from './requests.ts'
 
 /** Notifications of the host about changes outside of the API; see `notifyOf`. */
 export type Notify = { readonly [Name in keyof Notifications]: Plainly<Notifications[Name]> }
