@@ -360,7 +360,7 @@ const bad: readonly (readonly [rule: string, path: string, text: string, offence
     'export const router: IttyRouterType',
   ],
   ['addresses', 'lib/resources/tags.ts', 'if (URL.canParse(url)) return', 'canParse'],
-  ['undici', 'daemon/relay/send/post.ts', "import { Pool } from 'undici'", "from 'undici'"],
+  ['undici', 'daemon/relay/send/http-post.ts', "import { Pool } from 'undici'", "from 'undici'"],
   ['optional packages', 'adapters/http/scalar.ts', "import.meta.resolve('@scalar/x')", "import.meta.resolve('@scalar/x')"],
   ['default exports', 'lib/resources/tags.ts', 'export default {}', 'export default'],
 ]

@@ -10,7 +10,7 @@
 import type { RelayContext } from '../context.ts'
 import { createCredentialsReader } from '../send/credentials.ts'
 import type { Sender } from '../send/sender.ts'
-import type { Endpoint } from '../store/endpoint/endpoint.ts'
+import type { Endpoint } from '../store/endpoint/relay-endpoint.ts'
 import { type Disabling, type Ingested, LeaseLost, type Recovered, type RelayStore, type StoreChanges } from '../store/store.ts'
 import { createInFlight } from './choose/in-flight.ts'
 import { createReadAhead } from './choose/read-ahead.ts'

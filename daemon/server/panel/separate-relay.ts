@@ -34,7 +34,7 @@ export async function separateRelay(outbox: string, flags: Flags): Promise<Separ
     const view = relayViewOfStore(outbox)
     return { view, close: () => view.close() }
   }
-  const { controlKeyPath } = await import('../../relay/operate/control-key.ts')
+  const { controlKeyPath } = await import('../../relay/operate/control/control-key.ts')
   const { relayViewOverControl } = await import('../../../lib/relay/control-client.ts')
   const file = relayControlKeyFile ?? controlKeyPath(outbox)
   // Read for each call: the relay makes the file at its first start.

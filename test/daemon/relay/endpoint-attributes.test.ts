@@ -2,10 +2,10 @@
 import * as v from 'valibot'
 import { expect, onTestFinished, test } from 'vitest'
 import { openOutbox } from '../../../adapters/outbox/file.ts'
-import { openBacking } from '../../../daemon/relay/backing.ts'
 import { systemClock, timeline } from '../../../daemon/relay/clock.ts'
 import { safely } from '../../../daemon/relay/events.ts'
 import { startIngest } from '../../../daemon/relay/ingest/ingest.ts'
+import { openStore } from '../../../daemon/relay/open-store.ts'
 import { createScheduler } from '../../../daemon/relay/schedule/scheduler.ts'
 import type { OpenEndpoint } from '../../../daemon/relay/send/credentials.ts'
 import type { Sender } from '../../../daemon/relay/send/sender.ts'
@@ -66,7 +66,7 @@ async function attemptOf(record: EndpointUpsert, encryptionKeys: readonly string
   }
   const clock = systemClock
   const settings = () => ({ ...defaultSettings, retrySchedule: [0] })
-  const { store, intake, close } = await openBacking({ outbox, clock, settings })
+  const { store, intake, close } = await openStore({ outbox, clock, settings })
   const recovered = await store.recover(clock.now())
   const context = { clock, timeline: timeline(clock, recovered.time), settings, events: safely({}) }
   const scheduler = createScheduler({ ...context, store, sender, random: () => 0.5, encryptionKeys }, recovered)

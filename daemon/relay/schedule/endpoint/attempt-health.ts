@@ -1,6 +1,6 @@
 /** The health of an endpoint by its attempts: since when it fails, and how quickly it answers. Pure. */
 import { isEndpointFailure, type Outcome } from '../../send/outcome.ts'
-import type { EndpointState } from '../../store/endpoint/endpoint.ts'
+import type { EndpointState } from '../../store/endpoint/relay-endpoint.ts'
 
 /** An attempt that is over within so many milliseconds was quick. */
 const quickMs = 1000

@@ -15,7 +15,7 @@
  * with monotonic time (`cooldown.ts`).
  */
 import { CircuitState, circuitBreaker, handleWhenResult } from 'cockatiel'
-import type { CircuitRecord } from '../../store/endpoint/endpoint.ts'
+import type { CircuitRecord } from '../../store/endpoint/relay-endpoint.ts'
 import { cooldowns } from './cooldown.ts'
 import { OpeningRule } from './opening-rule.ts'
 

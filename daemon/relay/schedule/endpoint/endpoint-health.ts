@@ -1,7 +1,7 @@
 /** How one endpoint does: its circuit, how many attempts it takes at once, and since when it fails. Its results change all of that. */
 import { isRefusal, type Outcome } from '../../send/outcome.ts'
 import type { Settings } from '../../settings.ts'
-import type { CircuitRecord, Endpoint, EndpointState, StoredEndpoint } from '../../store/endpoint/endpoint.ts'
+import type { CircuitRecord, Endpoint, EndpointState, StoredEndpoint } from '../../store/endpoint/relay-endpoint.ts'
 import { createAgeLimit } from './age-limit.ts'
 import {
   forgiven,

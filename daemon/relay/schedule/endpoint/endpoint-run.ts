@@ -1,6 +1,6 @@
 /** One endpoint at run time: whether, when and what it may be sent next. */
 import { isEndpointFailure, type Outcome } from '../../send/outcome.ts'
-import type { Endpoint, EndpointState, StoredEndpoint } from '../../store/endpoint/endpoint.ts'
+import type { Endpoint, EndpointState, StoredEndpoint } from '../../store/endpoint/relay-endpoint.ts'
 import type { Notice } from '../../store/notice.ts'
 import type { Lane, RelayStore, Waiting } from '../../store/store.ts'
 import type { Health, Standing } from './attempt-health.ts'

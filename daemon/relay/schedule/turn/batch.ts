@@ -1,6 +1,6 @@
 /** The changes of a turn, gathered before they are recorded, and the reports to people afterwards. */
 
-import type { EndpointState } from '../../store/endpoint/endpoint.ts'
+import type { EndpointState } from '../../store/endpoint/relay-endpoint.ts'
 import type { Notice } from '../../store/notice.ts'
 import type { Disabling, Result } from '../../store/store.ts'
 import type { EndpointRun } from '../endpoint/endpoint-run.ts'

@@ -1,6 +1,6 @@
 /** The endpoints that this relay sends to, and what is still to be recorded about them. */
 import type { CredentialsReader, Reading } from '../../send/credentials.ts'
-import type { Endpoint, StoredEndpoint } from '../../store/endpoint/endpoint.ts'
+import type { Endpoint, StoredEndpoint } from '../../store/endpoint/relay-endpoint.ts'
 import type { Notice } from '../../store/notice.ts'
 import type { Disabling } from '../../store/store.ts'
 import type { Ready } from '../choose/ready.ts'

@@ -7,7 +7,7 @@ import type { EndpointUpsert } from '../../../../lib/outbox/record.ts'
 import { orders } from '../../../../lib/outbox/values.ts'
 import { columnsOf } from '../../../../lib/storage/columns-of.ts'
 import type { ColumnType } from '../../../../lib/storage/table.ts'
-import type { Endpoint } from './endpoint.ts'
+import type { Endpoint } from './relay-endpoint.ts'
 
 export type SqlRow = Readonly<Record<string, unknown>>
 type SqlValue = string | number | boolean | null

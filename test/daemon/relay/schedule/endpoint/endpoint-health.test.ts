@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { EndpointHealth } from '../../../../../daemon/relay/schedule/endpoint/endpoint-health.ts'
 import type { Outcome } from '../../../../../daemon/relay/send/outcome.ts'
 import { defaultSettings } from '../../../../../daemon/relay/settings.ts'
-import type { StoredEndpoint } from '../../../../../daemon/relay/store/endpoint/endpoint.ts'
+import type { StoredEndpoint } from '../../../../../daemon/relay/store/endpoint/relay-endpoint.ts'
 
 const outcome = (result: Outcome['result']): Outcome => ({
   result,

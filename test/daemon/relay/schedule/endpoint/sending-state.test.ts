@@ -6,7 +6,7 @@ import {
   transition,
   unreadableFor,
 } from '../../../../../daemon/relay/schedule/endpoint/sending-state.ts'
-import type { Endpoint } from '../../../../../daemon/relay/store/endpoint/endpoint.ts'
+import type { Endpoint } from '../../../../../daemon/relay/store/endpoint/relay-endpoint.ts'
 import { openEndpoint } from '../../send/support.ts'
 
 const endpoint = openEndpoint('https://example.org/')

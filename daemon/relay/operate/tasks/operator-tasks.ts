@@ -1,8 +1,8 @@
 /** Work of operators on the store with its lines of the audit, asked for by a command or over the control port. */
-import type { Work } from '../../../lib/host/audit/audited-work.ts'
-import type { OperatorStore, Selection } from '../store/operator/operator-store.ts'
+import type { Work } from '../../../../lib/host/audit/audited-work.ts'
+import type { OperatorStore, Selection } from '../../store/operator/operator-store.ts'
+import { checkKnown, type Replay, type Skip } from './delivery-selection.ts'
 import { type CircuitClosed, closeCircuitOf, findEndpoint, skipIn } from './on-endpoint.ts'
-import { checkKnown, type Replay, type Skip } from './selection.ts'
 import { type Asker, audited, selectionDetails, subjectOf } from './trail.ts'
 
 /** Where the work is done, when, and on whose behalf. */

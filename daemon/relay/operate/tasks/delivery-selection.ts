@@ -5,11 +5,11 @@
  * must be of its type, and what a selection names must be there.
  */
 import * as v from 'valibot'
-import { isDay } from '../../../lib/base/date-time.ts'
-import { hostEventName, webhookName } from '../../../lib/events/catalogue.ts'
-import { CommandFailure, UsageError } from '../../usage.ts'
-import type { OperatorStore, Selection } from '../store/operator/operator-store.ts'
-import { isNoticeType } from '../store/plans/notices.ts'
+import { isDay } from '../../../../lib/base/date-time.ts'
+import { hostEventName, webhookName } from '../../../../lib/events/catalogue.ts'
+import { CommandFailure, UsageError } from '../../../usage.ts'
+import type { OperatorStore, Selection } from '../../store/operator/operator-store.ts'
+import { isNoticeType } from '../../store/plans/notices.ts'
 
 /** The conditions as the command line gives them. */
 export interface SelectionFlags {

@@ -1,12 +1,12 @@
 /** Changes that the control is asked for, each with its lines of the audit. */
 import type { IncomingMessage } from 'node:http'
-import type { Work } from '../../../lib/host/audit/audited-work.ts'
-import { auditedHeader } from '../../../lib/relay/control-client.ts'
-import type { RelayView, TestAnswer } from '../../../lib/relay/relay-view.ts'
-import type { Relay } from '../relay.ts'
-import type { Endpoint } from '../store/endpoint/endpoint.ts'
-import { type Asker, audited, subjectOf } from './trail.ts'
-import { endpointIn, pausedByPerson, testThrough } from './view/relay-endpoint.ts'
+import type { Work } from '../../../../lib/host/audit/audited-work.ts'
+import { auditedHeader } from '../../../../lib/relay/control-client.ts'
+import type { RelayView, TestAnswer } from '../../../../lib/relay/relay-view.ts'
+import type { Relay } from '../../relay.ts'
+import type { Endpoint } from '../../store/endpoint/relay-endpoint.ts'
+import { type Asker, audited, subjectOf } from '../tasks/trail.ts'
+import { endpointIn, pausedByPerson, testThrough } from '../view/running-endpoint.ts'
 
 /** The header that names the person for the audit. */
 const actorHeader = 'folkmoot-actor'

@@ -29,7 +29,7 @@ const waitingOf = ([delivery, event, lane, due, attempts, interruptions]: Waitin
   interruptions,
 })
 
-export function readingAhead(database: SqliteDatabase): Pick<RelayStore, 'readsAtOnce' | 'peek' | 'outgoing'> {
+export function waitingReader(database: SqliteDatabase): Pick<RelayStore, 'readsAtOnce' | 'peek' | 'outgoing'> {
   const bodies = createBodies()
   const prepare = (sql: string) => {
     const statement = database.connection.prepare(sql)

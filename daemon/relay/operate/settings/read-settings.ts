@@ -1,10 +1,10 @@
 /** The relay's settings from its command line and its configuration file. */
 import { readFile } from 'node:fs/promises'
-import { errorCode } from '../../../adapters/files/errors.ts'
-import { isPostgresAddress } from '../../../adapters/sql/postgres/address.ts'
-import type { EncryptionFlags } from '../../encryption-keys.ts'
-import { UsageError } from '../../usage.ts'
-import { checkSettings, type Settings, SettingsError } from '../settings.ts'
+import { errorCode } from '../../../../adapters/files/errors.ts'
+import { isPostgresAddress } from '../../../../adapters/sql/postgres/address.ts'
+import type { EncryptionFlags } from '../../../encryption-keys.ts'
+import { UsageError } from '../../../usage.ts'
+import { checkSettings, type Settings, SettingsError } from '../../settings.ts'
 import { flaggedSettings, type SettingTexts } from './setting-flags.ts'
 
 /** The flags that are settings, as the command line gives them. */

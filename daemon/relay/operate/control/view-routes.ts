@@ -1,8 +1,8 @@
 /** The relay for a panel in another process: the calls of `RelayView` as routes of the control, each about one network. */
 import * as v from 'valibot'
-import type { DeliveryFilter, RelayView, ReplaySelection } from '../../../lib/relay/relay-view.ts'
-import { UsageError } from '../../usage.ts'
-import { id, moment, parsed } from './selection.ts'
+import type { DeliveryFilter, RelayView, ReplaySelection } from '../../../../lib/relay/relay-view.ts'
+import { UsageError } from '../../../usage.ts'
+import { id, moment, parsed } from '../tasks/delivery-selection.ts'
 
 /** A call, as the control reads it. */
 export interface ViewCall {

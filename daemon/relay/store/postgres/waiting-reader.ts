@@ -14,7 +14,7 @@ const peeking = `${next('d.*')} ORDER BY endpoint, due, id`
 const peekingBodies = `${next('d.*, e.*')}
   CROSS JOIN LATERAL (SELECT ${eventColumns} FROM $schema.events WHERE seq = d.event OFFSET 0) AS e ORDER BY endpoint, due, id`
 
-export function readingAhead(database: PostgresDatabase): Pick<RelayStore, 'readsAtOnce' | 'peek' | 'outgoing'> {
+export function waitingReader(database: PostgresDatabase): Pick<RelayStore, 'readsAtOnce' | 'peek' | 'outgoing'> {
   const bodies = createBodies()
   return {
     readsAtOnce: 32,

@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pid } from 'node:process'
-import { makeDirectory } from '../../../adapters/files/directory.ts'
-import { errorCode, fileError } from '../../../adapters/files/errors.ts'
-import { UsageError } from '../../usage.ts'
-import { relayHome } from '../ingest/outbox-address.ts'
+import { makeDirectory } from '../../../../adapters/files/directory.ts'
+import { errorCode, fileError } from '../../../../adapters/files/errors.ts'
+import { UsageError } from '../../../usage.ts'
+import { relayHome } from '../../ingest/outbox-address.ts'
 
 /** The key's file, among the relay's own files. */
 export const controlKeyPath = (outbox: string): string => join(relayHome(outbox), 'control.key')

@@ -1,7 +1,7 @@
 /** Where the control of a running relay is: commands on the same machine find it by a file beside its key. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { relayHome } from '../ingest/outbox-address.ts'
+import { relayHome } from '../../ingest/outbox-address.ts'
 
 const portPath = (outbox: string): string => join(relayHome(outbox), 'control.port')
 

@@ -1,8 +1,8 @@
 /** Work on one endpoint that a person names, from the command line or the control port. */
-import { CommandFailure, UsageError } from '../../usage.ts'
-import type { Endpoint } from '../store/endpoint/endpoint.ts'
-import type { EndpointStatus, OperatorStore } from '../store/operator/operator-store.ts'
-import { checkKnown, type Skip } from './selection.ts'
+import { CommandFailure, UsageError } from '../../../usage.ts'
+import type { Endpoint } from '../../store/endpoint/relay-endpoint.ts'
+import type { EndpointStatus, OperatorStore } from '../../store/operator/operator-store.ts'
+import { checkKnown, type Skip } from './delivery-selection.ts'
 
 /** An endpoint, and whether its circuit is open. */
 export interface FoundEndpoint {

@@ -1,7 +1,7 @@
 /** The settings that have a flag, and how its text is read. Light, so that help comes at once. */
 import { type Command, Option } from 'commander'
-import { UsageError } from '../../usage.ts'
-import type { Settings } from '../settings.ts'
+import { UsageError } from '../../../usage.ts'
+import type { Settings } from '../../settings.ts'
 
 interface SettingFlag<Value> {
   readonly option: Option

@@ -1,4 +1,4 @@
-/** The backing of a relay: its store, and the source of its events. */
+/** Opens what a relay works with: its store, and the source of its events. */
 import { join } from 'node:path'
 import { lockOwner } from '../../adapters/files/process-lock.ts'
 import { isPostgresAddress, postgresAddress } from '../../adapters/sql/postgres/address.ts'
@@ -22,7 +22,7 @@ export const storePath = (outbox: string): string => join(relayHome(outbox), 're
 /** The name of such an outbox in the lock of its relay. */
 const lockPath = (outbox: string): string => join(relayHome(outbox), 'relay')
 
-export interface BackingOptions {
+export interface OpenStoreOptions {
   /** A directory, `sqlite:PATH` or `postgres://…`. */
   readonly outbox: string
   readonly clock: Clock
@@ -32,7 +32,7 @@ export interface BackingOptions {
   readonly store?: SeparateStore | undefined
 }
 
-export interface Backing {
+export interface OpenStore {
   readonly store: RelayStore
   readonly intake: Intake
   /** Lets go of the store, and of the outbox for another relay. The intake is closed before that. */
@@ -43,7 +43,7 @@ export interface Backing {
  * Opens what an outbox names: a PostgreSQL database is shared by any number of relays; any other outbox is held for this one.
  * @throws StorageError `locked` when another relay holds it, `newer`, `damaged`, `unavailable`
  */
-export async function openBacking(options: BackingOptions): Promise<Backing> {
+export async function openStore(options: OpenStoreOptions): Promise<OpenStore> {
   const { outbox, clock, settings } = options
   if (!isPostgresAddress(outbox) || options.store) return openSeparate(options)
   const { store, intake } = await openPostgresStore({ ...postgresAddress(outbox), clock, lease: () => settings().lease * 1000 })
@@ -60,7 +60,7 @@ export async function openOperatorStore(outbox: string, looking = false): Promis
   return openSqliteOperator(storePath(outbox), () => lockOwner(lockPath(outbox)), looking)
 }
 
-async function openSeparate({ outbox, clock, source, store: given }: BackingOptions): Promise<Backing> {
+async function openSeparate({ outbox, clock, source, store: given }: OpenStoreOptions): Promise<OpenStore> {
   const lock = await lockRelay(lockPath(outbox))
   let store: SeparateStore | undefined
   try {

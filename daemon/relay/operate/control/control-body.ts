@@ -1,6 +1,6 @@
 /** The JSON body of a request to the control. */
 import type { IncomingMessage } from 'node:http'
-import { UsageError } from '../../usage.ts'
+import { UsageError } from '../../../usage.ts'
 
 const maxBytes = 64 * 1024
 

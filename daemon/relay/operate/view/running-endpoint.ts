@@ -2,7 +2,7 @@
 import type { TestAnswer } from '../../../../lib/relay/relay-view.ts'
 import type { Relay } from '../../relay.ts'
 import { sendTest } from '../../send/test-delivery.ts'
-import type { Endpoint } from '../../store/endpoint/endpoint.ts'
+import type { Endpoint } from '../../store/endpoint/relay-endpoint.ts'
 
 /** Why an endpoint is sent nothing that a person has disabled. */
 export const pausedByPerson = 'a person paused it'

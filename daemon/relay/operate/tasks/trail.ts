@@ -1,22 +1,22 @@
 /** The audit for the operators of a relay: in the storage where it is the outbox, else by the inbox beside the outbox. */
 import { resolve } from 'node:path'
-import { leaveLine } from '../../../adapters/outbox/audit-inbox.ts'
-import { hasTable } from '../../../adapters/sql/postgres/has-table.ts'
-import { sqliteDialect } from '../../../adapters/sql/sqlite/dialect.ts'
-import { hasTable as fileHasTable } from '../../../adapters/sql/sqlite/read-only.ts'
-import { systemChance } from '../../../lib/base/chance.ts'
-import { isApiError } from '../../../lib/errors.ts'
-import { type Work, withLines } from '../../../lib/host/audit/audited-work.ts'
-import type { Details } from '../../../lib/host/audit/details.ts'
-import type { RelayRecord } from '../../../lib/index.ts'
-import type { Storage } from '../../../lib/storage/contract.ts'
-import { fault } from '../../output.ts'
-import { UsageError } from '../../usage.ts'
-import { systemClock } from '../clock.ts'
-import { type Place, placeOf } from '../ingest/outbox-address.ts'
-import type { Endpoint } from '../store/endpoint/endpoint.ts'
-import type { Selection } from '../store/operator/operator-store.ts'
-import { iso } from '../store/rows.ts'
+import { leaveLine } from '../../../../adapters/outbox/audit-inbox.ts'
+import { hasTable } from '../../../../adapters/sql/postgres/has-table.ts'
+import { sqliteDialect } from '../../../../adapters/sql/sqlite/dialect.ts'
+import { hasTable as fileHasTable } from '../../../../adapters/sql/sqlite/read-only.ts'
+import { systemChance } from '../../../../lib/base/chance.ts'
+import { isApiError } from '../../../../lib/errors.ts'
+import { type Work, withLines } from '../../../../lib/host/audit/audited-work.ts'
+import type { Details } from '../../../../lib/host/audit/details.ts'
+import type { RelayRecord } from '../../../../lib/index.ts'
+import type { Storage } from '../../../../lib/storage/contract.ts'
+import { fault } from '../../../output.ts'
+import { UsageError } from '../../../usage.ts'
+import { systemClock } from '../../clock.ts'
+import { type Place, placeOf } from '../../ingest/outbox-address.ts'
+import type { Endpoint } from '../../store/endpoint/relay-endpoint.ts'
+import type { Selection } from '../../store/operator/operator-store.ts'
+import { iso } from '../../store/rows.ts'
 
 /** The person who asks for work, and the relay. */
 export interface Asker {
@@ -96,7 +96,7 @@ async function openTrail(place: Place, actor: string): Promise<{ readonly record
   // An outbox alone, without the storage of a community, has no audit.
   if (!(await hasAudit(place))) return { record: async () => undefined, close: async () => undefined }
   const storage = await openStorage(place)
-  const { createCommunity } = await import('../../../lib/index.ts')
+  const { createCommunity } = await import('../../../../lib/index.ts')
   const community = createCommunity({ storage })
   const { audit } = community.by(by)
   const record: Recorder = (entry) =>
@@ -114,9 +114,9 @@ const hasAudit = async (place: Exclude<Place, { readonly kind: 'directory' }>): 
 
 async function openStorage(place: Exclude<Place, { readonly kind: 'directory' }>): Promise<Storage> {
   if (place.kind === 'sqlite') {
-    const { sqliteStorage } = await import('../../../adapters/storage/sqlite.ts')
+    const { sqliteStorage } = await import('../../../../adapters/storage/sqlite.ts')
     return sqliteStorage({ path: place.path, migrate: false })
   }
-  const { postgresStorage } = await import('../../../adapters/storage/postgres.ts')
+  const { postgresStorage } = await import('../../../../adapters/storage/postgres.ts')
   return postgresStorage({ url: place.url, schema: place.schema, poolSize: 1, migrate: false })
 }

@@ -3,10 +3,10 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { pid } from 'node:process'
-import { makeDirectory } from '../../../adapters/files/directory.ts'
-import { relayHome } from '../ingest/outbox-address.ts'
-import { checkSettings, type Settings } from '../settings.ts'
-import type { RunningRelay } from '../store/operator/operator-store.ts'
+import { makeDirectory } from '../../../../adapters/files/directory.ts'
+import { relayHome } from '../../ingest/outbox-address.ts'
+import { checkSettings, type Settings } from '../../settings.ts'
+import type { RunningRelay } from '../../store/operator/operator-store.ts'
 
 /** The settings that decide about an address. */
 const names = ['allowHttp', 'allowPrivate', 'allowAddresses', 'ports'] as const
