@@ -12,13 +12,13 @@
  */
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import { isStorageError, type Tx } from '../../../lib/storage/contract.ts'
-import { send } from '../../sql/postgres/client.ts'
 import { type Beginning, committed } from '../../sql/postgres/transaction.ts'
+import { send } from '../../sql/postgres/wire/send.ts'
 import type { Statement } from '../../sql/statement.ts'
 import { inSession, type Rows, type Writer } from '../sql/session.ts'
 import { gathering, gatheringInserts } from './gathering.ts'
-import type { Language } from './sender.ts'
 import { transactionOn } from './transaction.ts'
+import type { Language } from './transaction-sender.ts'
 
 /** Groups at a time: while PostgreSQL works for one, this process works for the other. Later additions wait for the next one. */
 const maxGroups = 2

@@ -1,7 +1,7 @@
 /** Rows of one table that are asked for, or added, one by one in the same tick are one statement. */
 
 import type { SqlValue } from '../../sql/dialect.ts'
-import { atEndOfTick } from '../../sql/postgres/client.ts'
+import { atEndOfTick } from '../../sql/postgres/wire/send.ts'
 import type { Several, Statement, Together } from '../../sql/statement.ts'
 import type { Rows } from '../sql/session.ts'
 

@@ -4,8 +4,8 @@
  * `pg` ends each statement with a Sync, and asks for the columns of each answer. A batch has one Sync, and nobody needs the
  * columns. PostgreSQL runs its statements in order. If one fails, those behind it are skipped.
  */
-import { TextList } from '../text-list.ts'
-import type { PgClient, PgResult } from './connection.ts'
+import { TextList } from '../../text-list.ts'
+import type { PgClient, PgResult } from '../connection.ts'
 import { type BoundValue, forgetMessages, takeMessages, writeBind, writeExecute, writeParse, writeSync } from './messages.ts'
 
 /** One statement of a batch. */

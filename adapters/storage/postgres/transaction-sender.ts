@@ -1,8 +1,8 @@
 /** Sends the statements of one transaction on a connection, in their order. */
 import type { Dialect } from '../../sql/dialect.ts'
-import { type Batch, nameOf, nextBatch, send, sendWaiting } from '../../sql/postgres/client.ts'
 import type { PgClient, PgResult } from '../../sql/postgres/connection.ts'
 import type { Begin } from '../../sql/postgres/transaction.ts'
+import { type Batch, nameOf, nextBatch, send, sendWaiting } from '../../sql/postgres/wire/send.ts'
 import type { Statement } from '../../sql/statement.ts'
 import type { Statements } from '../../sql/statements.ts'
 import type { KeptPages } from './kept-pages.ts'

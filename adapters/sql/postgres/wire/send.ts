@@ -1,8 +1,8 @@
 /** Statements on their way to PostgreSQL: alone, or those of one tick together. */
 import { createHash } from 'node:crypto'
 import { nextTick } from 'node:process'
+import type { PgClient, PgResult } from '../connection.ts'
 import { type Batched, sendBatch, takesBatches } from './batch.ts'
-import type { PgClient, PgResult } from './connection.ts'
 
 /** Values come as the text that PostgreSQL sends: numbers over 2^53 must not pass through a JavaScript number. */
 const types = { getTypeParser: () => (text: string) => text }

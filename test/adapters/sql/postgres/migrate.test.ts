@@ -1,10 +1,10 @@
 /** Migrations that take longer than a statement may, on a real PostgreSQL. */
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
-import { postgresDialect } from '../../../adapters/sql/postgres/dialect.ts'
-import { migrateOn } from '../../../adapters/sql/postgres/migrate.ts'
-import { postgresStorage } from '../../../adapters/storage/postgres.ts'
-import { testPostgres, uniqueName } from '../../support/postgres.ts'
+import { postgresDialect } from '../../../../adapters/sql/postgres/dialect.ts'
+import { migrateOn } from '../../../../adapters/sql/postgres/migrate.ts'
+import { postgresStorage } from '../../../../adapters/storage/postgres.ts'
+import { testPostgres, uniqueName } from '../../../support/postgres.ts'
 
 const server = await testPostgres()
 

@@ -7,7 +7,7 @@
  * - **Sync** ends a batch: PostgreSQL answers, and takes the next one.
  */
 
-import type { TextList } from '../text-list.ts'
+import type { TextList } from '../../text-list.ts'
 
 const [parse, bind, execute, sync] = ['P', 'B', 'E', 'S'].map((letter) => letter.charCodeAt(0)) as [
   number,

@@ -1,6 +1,6 @@
 /** A connection out of a pool, and what a pool without one leaves behind. */
 import { expect, test } from 'vitest'
-import { holdClient } from '../../../adapters/sql/postgres/hold.ts'
+import { holdClient } from '../../../../adapters/sql/postgres/hold.ts'
 
 test('a pool that throws at once leaves nothing behind that could end the process later', async () => {
   const late: unknown[] = []
