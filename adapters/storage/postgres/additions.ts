@@ -180,13 +180,13 @@ function partOf(read: (statement: Statement) => Rows | Promise<Rows>, add: (stat
   }
 
   /** The statement as it waits for nobody. */
-  function passing(statement: Statement): Statement {
+  function withoutWaiting(statement: Statement): Statement {
     if (isLeaving || statement.mayCollide || statement.locks === 'update') leave()
-    return statement.passing === undefined ? statement : { ...statement, sql: statement.passing }
+    return statement.skipLocked === undefined ? statement : { ...statement, sql: statement.skipLocked }
   }
 
   async function insert(statement: Statement): Promise<boolean> {
-    const asked = passing(statement)
+    const asked = withoutWaiting(statement)
     // Until the answer is here, it may have.
     added++
     const isAdded = await add(asked)
@@ -201,7 +201,7 @@ function partOf(read: (statement: Statement) => Rows | Promise<Rows>, add: (stat
     native: () => leave(),
     async query(statement) {
       if (statement.writes !== undefined) leave()
-      const rows = await read(passing(statement))
+      const rows = await read(withoutWaiting(statement))
       // It may be locked, or missing.
       if (statement.locks && rows.length === 0) leave()
       return rows
