@@ -1,4 +1,5 @@
 /** Waiting deliveries, read together with their contents. Rows are lists: as objects they cost twice as much. */
+import { BoundedMap } from '../../../../lib/base/bounded.ts'
 import { contentsOf, createBodies } from '../bodies.ts'
 import { outgoing, waitingColumns } from '../plans/waiting.ts'
 import { isIntact, laneNumber } from '../rows.ts'
@@ -57,10 +58,9 @@ export function waitingReader(database: SqliteDatabase): Pick<RelayStore, 'reads
 
   /** Keeps contents with the deliveries. An event that goes to many endpoints is read once. */
   function contentKeeper(): (waiting: Waiting) => void {
-    const contents = new Map<number, Content | undefined>()
+    const contents = new BoundedMap<number, Content | undefined>(mostContents)
     return (waiting) => {
       const { event, delivery } = waiting
-      if (contents.size >= mostContents) contents.clear()
       if (!contents.has(event)) contents.set(event, contentOf(event))
       const found = contents.get(event)
       if (found) bodies.keep(waiting, { delivery, ...found })
