@@ -1,9 +1,9 @@
 /** Statements that travel together, on a real PostgreSQL. */
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
-import { send } from '../../../../adapters/sql/postgres/wire/send.ts'
-import { TextList } from '../../../../adapters/sql/text-list.ts'
-import { testPostgres } from '../../../support/postgres.ts'
+import { send } from '../../../../../adapters/sql/postgres/wire/send.ts'
+import { TextList } from '../../../../../adapters/sql/text-list.ts'
+import { testPostgres } from '../../../../support/postgres.ts'
 
 const server = await testPostgres()
 

@@ -3,9 +3,9 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
 import { expect, onTestFinished, test } from 'vitest'
-import { openConnection } from '../../../adapters/sql/sqlite/connection.ts'
-import { openDatabase } from '../../../daemon/relay/store/sqlite/database.ts'
-import { temporaryDirectory } from '../../support/directory.ts'
+import { openConnection } from '../../../../adapters/sql/sqlite/connection.ts'
+import { openDatabase } from '../../../../daemon/relay/store/sqlite/database.ts'
+import { temporaryDirectory } from '../../../support/directory.ts'
 
 const noList = 'Linux alone has a list of locks'
 
