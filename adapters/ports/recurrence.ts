@@ -1,6 +1,7 @@
 /** Recurring events by rrule-temporal: RFC 5545 on the clock of a time zone (docs/decisions/dependencies.md). */
 import { RRuleTemporal } from 'rrule-temporal'
 import { Temporal } from 'temporal-polyfill'
+import { BoundedMap } from '../../lib/base/bounded.ts'
 import type { Recurrence, Series } from '../../lib/ports.ts'
 
 /**
@@ -31,13 +32,12 @@ interface Beginning {
  * @returns a port that works out the occurrences of 100 years, the first 10,000 of them
  */
 export function recurrence(): Recurrence {
-  const remembered = new Map<string, Beginning | undefined>()
+  const remembered = new BoundedMap<string, Beginning | undefined>(capacity)
 
   function beginningOf(series: Series, size: number): Beginning | undefined {
     const key = JSON.stringify([size, series])
     if (remembered.has(key)) return remembered.get(key)
     const beginning = workOut(series, size)
-    if (remembered.size >= capacity) remembered.clear()
     remembered.set(key, beginning)
     return beginning
   }

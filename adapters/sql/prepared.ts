@@ -1,7 +1,7 @@
 /** The parts of a table that are made once: the texts of its usual statements, and what reads and writes its rows. */
 import type { LockStrength } from '../../lib/storage/contract.ts'
 import { type Dialect, quoted, type SqlValue } from './dialect.ts'
-import type { Several, Together } from './statement.ts'
+import type { ByIds, ManyRows } from './statement.ts'
 import { type AnyRow, rowReader, rowWriter, type TableShape } from './values.ts'
 
 /** The parts that are made once for a table. */
@@ -9,7 +9,7 @@ interface Prepared {
   /** The columns in their order, as a list for SELECT and RETURNING. */
   readonly list: string
   readonly get: string
-  readonly getSeveral: Several
+  readonly getByIds: ByIds
   readonly lock: Readonly<Record<LockStrength, string>>
   readonly insert: string
   /** Inserts below a parent, by its name and the columns of the guard. */
@@ -25,8 +25,8 @@ interface Prepared {
 /** The texts of an insert below a parent. */
 interface Below {
   readonly sql: string
-  readonly passing: string
-  readonly together?: Together
+  readonly skipLocked: string
+  readonly manyRows?: ManyRows
 }
 
 /** @returns finds what is prepared for a table, and makes it at the first use */
@@ -46,7 +46,7 @@ export function preparedFor(dialect: Dialect) {
       list,
       get,
       lock: { share: get + dialect.lock('share'), update: get + dialect.lock('update') },
-      getSeveral: {
+      getByIds: {
         sql: `SELECT ${list} FROM ${name} WHERE ${dialect.among('"id"', 'id', dialect.parameter(1))}`,
         place,
       },
@@ -72,18 +72,18 @@ export function preparedFor(dialect: Dialect) {
     const values = names.map((name, place) => `${quoted(name)} = ${dialect.parameter(columns.length + place + 1)}`)
     const rows = `SELECT ${given.join(', ')} FROM ${dialect.table(parent.name)} WHERE ${values.join(' AND ')}${dialect.lock('share')}`
     const into = `INSERT INTO ${dialect.table(table.name)} (${list})`
-    const together = severalBelow(parent, names, table)
+    const manyRows = manyRowsBelow(parent, names, table)
     const made = {
       sql: `${into} ${rows} ON CONFLICT DO NOTHING`,
-      passing: `${into} ${rows} SKIP LOCKED ON CONFLICT DO NOTHING`,
-      ...(together === undefined ? {} : { together }),
+      skipLocked: `${into} ${rows} SKIP LOCKED ON CONFLICT DO NOTHING`,
+      ...(manyRows === undefined ? {} : { manyRows }),
     }
     below.set(shape, made)
     return made
   }
 
-  /** The same for several rows, as `Statement.together`. */
-  function severalBelow(parent: TableShape, names: readonly string[], table: TableShape): Together | undefined {
+  /** The same for several rows, as `Statement.manyRows`. */
+  function manyRowsBelow(parent: TableShape, names: readonly string[], table: TableShape): ManyRows | undefined {
     const columns = Object.entries(table.columns).map(([name, { type }]) => ({ name, type }))
     // No column has a dot in its name, and one may be called `parent_id`.
     const wanted = names.map((name) => ({ name: `parent.${name}`, type: parent.columns[name]?.type ?? 'text' }))

@@ -9,7 +9,7 @@ export interface Statement {
   /** Asks for one row at most. */
   readonly single?: boolean
   /** The text that asks for a list of ids instead of one, and where an answer has the id. */
-  readonly several?: Several
+  readonly byIds?: ByIds
   /** The table of which it reads rows, where it only reads. */
   readonly reads?: string
   /** The table of which it changes rows. A lock changes none. */
@@ -17,21 +17,21 @@ export interface Statement {
   /** How it locks the row that it reads. */
   readonly locks?: LockStrength
   /** The text that passes over a row whose lock it would wait for. */
-  readonly passing?: string
+  readonly skipLocked?: string
   /** Of an insert: the text that adds several rows and waits for nobody. Answers are the ids that it added. */
-  readonly together?: Together
+  readonly manyRows?: ManyRows
   /** Whether it may wait for another transaction that has stored the same key. Ids are fresh. */
   readonly mayCollide?: boolean
   /** Where rows have versions: the same page, without its text if its rows are of these versions. See `jsonPage`. */
   unless?(versions: string): Statement
 }
 
-export interface Several {
+export interface ByIds {
   readonly sql: string
   readonly place: number
 }
 
-export interface Together extends Several {
+export interface ManyRows extends ByIds {
   /** The parameters, each a list, of the values of each column. */
   lists(values: readonly (readonly SqlValue[])[]): readonly Parameter[]
 }

@@ -136,8 +136,8 @@ export function statementsOf(dialect: Dialect) {
   function get(table: TableShape, id: string): Statement {
     const wanted = encodeWanted(dialect, 'id', id)
     if (wanted === undefined) return written(table, { where: { id } })
-    const { get, getSeveral } = preparedOf(table)
-    return { sql: get, values: [wanted], single: true, several: getSeveral, reads: table.name }
+    const { get, getByIds } = preparedOf(table)
+    return { sql: get, values: [wanted], single: true, byIds: getByIds, reads: table.name }
   }
 
   return {
@@ -178,7 +178,7 @@ export function statementsOf(dialect: Dialect) {
       if (lock[strength] === plain) return asked
       // The same text each time, so that its name is found by it at once.
       const locking = asked.sql === plain ? lock[strength] : `${asked.sql}${dialect.lock(strength)}`
-      return { sql: locking, values: asked.values, locks: strength, passing: `${locking} SKIP LOCKED` }
+      return { sql: locking, values: asked.values, locks: strength, skipLocked: `${locking} SKIP LOCKED` }
     },
 
     /** As `insert`, if a parent has these values, and locks it with `share`. `undefined` for values that no row can have. */

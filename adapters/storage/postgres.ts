@@ -25,9 +25,9 @@ import { hasRowVersions, type KeptPages, keptPages } from './postgres/kept-pages
 import { prepareTables } from './postgres/migrate.ts'
 import { nestedIn } from './postgres/nested.ts'
 import { channelOf } from './postgres/outbox.ts'
-import { type Language, named } from './postgres/sender.ts'
 import { openSnapshot } from './postgres/snapshot.ts'
 import { runIn, transactionOn } from './postgres/transaction.ts'
+import { type Language, named } from './postgres/transaction-sender.ts'
 import { sharedSnapshots } from './sql/snapshots.ts'
 import { runningWork, sqlStorage } from './sql/storage.ts'
 

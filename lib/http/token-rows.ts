@@ -2,6 +2,7 @@
  * The rows behind a token: its key, and the key's network. They are looked up once for each version of their tables. So a
  * busy key costs nothing while they stand still, and a revoked one stops at once.
  */
+import { BoundedMap } from '../base/bounded.ts'
 import { hashToken, isToken } from '../base/token.ts'
 import { again } from '../kernel/transactions.ts'
 import type { HostPrincipal, Settings } from '../settings.ts'
@@ -34,14 +35,9 @@ interface Known {
 
 export function tokenRows({ storage, keysOfFormerMembers }: Pick<Settings, 'storage' | 'keysOfFormerMembers'>) {
   const refusesFormer = keysOfFormerMembers === 'refuse'
-  const known = new Map<string, Known>()
+  const known = new BoundedMap<string, Known>(capacity)
   /** The tables of these rows. */
   const tables = refusesFormer ? [apiKeys, networks, members] : [apiKeys, networks]
-
-  function keep(token: string, found: Known): void {
-    if (known.size >= capacity && !known.has(token)) known.clear()
-    known.set(token, found)
-  }
 
   /** @param probable the network, where it is known before the key */
   function lookUp(hash: string | undefined, probable: Id | undefined): Promise<TokenRows> {
@@ -82,11 +78,11 @@ export function tokenRows({ storage, keysOfFormerMembers }: Pick<Settings, 'stor
       // Requests that arrive during a look-up wait for that one.
       if (before?.version === version) return before.rows
       const rows = lookUp(hash, before?.network_id)
-      if (before) keep(token, { ...before, version, rows })
+      if (before) known.set(token, { ...before, version, rows })
       try {
         const last = await rows
         const { key } = last
-        if (key) keep(token, { hash, network_id: key.network_id, version, rows, last, lastVersion: version })
+        if (key) known.set(token, { hash, network_id: key.network_id, version, rows, last, lastVersion: version })
         else known.delete(token)
       } catch (error) {
         if (known.get(token)?.rows === rows) known.delete(token)

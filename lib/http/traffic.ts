@@ -2,6 +2,7 @@
  * Requests of the last day, by network, hour and key, for the overview of the panel. They are in the memory of this process
  * alone, and bounded. A request counts for the network of its key, so one without a valid key counts nowhere.
  */
+import { BoundedMap } from '../base/bounded.ts'
 import { type Clock, isoTime } from '../base/clock.ts'
 import type { Id } from '../storage/table.ts'
 
@@ -60,15 +61,6 @@ interface NetworkUse {
   readonly keys: Map<string, KeyUse>
 }
 
-/** Makes room for one more, and puts what is used to the end. */
-function put<T>(map: Map<string, T>, name: string, value: T, most: number): T {
-  map.delete(name)
-  const [oldest] = map.keys()
-  if (map.size >= most && oldest !== undefined) map.delete(oldest)
-  map.set(name, value)
-  return value
-}
-
 const newUse = (hour: number): KeyUse => ({
   ...{ hour, requests: 0, at: 0 },
   ...{ limit: undefined, remaining: undefined, reset: undefined },
@@ -76,16 +68,17 @@ const newUse = (hour: number): KeyUse => ({
 
 export function trafficCounter(clock: Clock) {
   const began = clock.now()
-  const networks = new Map<Id, NetworkUse>()
+  const networks = new BoundedMap<Id, NetworkUse>(maxNetworks)
 
   function networkAt(network: Id, hour: number): NetworkUse {
     const known = networks.get(network)
     if (known && known.hour >= hour) return known
-    const use = known ?? { hour, counts: new Uint32Array(hoursKept * 3), keys: new Map() }
+    const use = known ?? { hour, counts: new Uint32Array(hoursKept * 3), keys: new BoundedMap(maxKeys) }
     for (let place = Math.max(use.hour + 1, hour - hoursKept + 1); place <= hour; place++)
       use.counts.fill(0, (place % hoursKept) * 3, (place % hoursKept) * 3 + 3)
     use.hour = hour
-    return put(networks, network, use, maxNetworks)
+    networks.set(network, use)
+    return use
   }
 
   return {
@@ -99,7 +92,8 @@ export function trafficCounter(clock: Clock) {
       const kind = status >= 500 ? slot + 2 : slot + 1
       if (status >= 400) counts[kind] = (counts[kind] ?? 0) + 1
       const known = keys.get(key)
-      const use = known?.hour === hour ? known : put(keys, key, newUse(hour), maxKeys)
+      const use = known?.hour === hour ? known : newUse(hour)
+      if (use !== known) keys.set(key, use)
       use.requests += 1
       use.at = now
       use.limit = headers['ratelimit-limit']

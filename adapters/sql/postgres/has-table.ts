@@ -1,7 +1,8 @@
 /** Looking into a PostgreSQL database without changing anything. */
-import { send } from './client.ts'
+
 import { unreachable } from './errors.ts'
 import { newClient } from './pool.ts'
+import { send } from './wire/send.ts'
 
 /**
  * Whether a table is there.

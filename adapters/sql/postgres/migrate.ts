@@ -2,11 +2,11 @@
 import { StorageError } from '../../../lib/storage/contract.ts'
 import { quoted } from '../dialect.ts'
 import { type Existing, type MigratedDatabase, migrate, requireMigrated, type Schema, versionQuery } from '../migrations.ts'
-import { send, sendLong } from './client.ts'
 import type { PgClient, PgPool } from './connection.ts'
 import type { PostgresDialect } from './dialect.ts'
 import { storageErrorOf } from './errors.ts'
 import { committed, inTransaction } from './transaction.ts'
+import { send, sendLong } from './wire/send.ts'
 
 /** Milliseconds to wait for a connection. */
 const timeoutMs = 10_000

@@ -1,9 +1,10 @@
 /**
  * Notifies listeners of a channel that something has changed. A hint: a listener that misses it finds the change by polling.
  */
-import { send } from './client.ts'
+
 import type { PgPool } from './connection.ts'
 import { holdClient } from './hold.ts'
+import { send } from './wire/send.ts'
 
 /** Milliseconds to wait for a connection. */
 const connectTimeoutMs = 1_000

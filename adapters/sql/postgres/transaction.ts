@@ -1,11 +1,11 @@
 /** Transactions: a connection within a time limit, and again where that helps, and their end. */
 import pRetry from 'p-retry'
 import { StorageError } from '../../../lib/storage/contract.ts'
-import { holdBack } from './batch.ts'
-import { type Batch, nextBatch, send, sendWaiting } from './client.ts'
 import { isPipelined, type PgClient, type PgPool, type PgResult } from './connection.ts'
 import { commitError, endsConnection, faultOf, isLost, unreachable } from './errors.ts'
 import { type Held, holdClient } from './hold.ts'
+import { holdBack } from './wire/batch.ts'
+import { type Batch, nextBatch, send, sendWaiting } from './wire/send.ts'
 
 /**
  * Begins a transaction that writes, whatever the database's default is. A statement has to see what others have committed before it: the

@@ -12,13 +12,13 @@
  */
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import { isStorageError, type Tx } from '../../../lib/storage/contract.ts'
-import { send } from '../../sql/postgres/client.ts'
 import { type Beginning, committed } from '../../sql/postgres/transaction.ts'
+import { send } from '../../sql/postgres/wire/send.ts'
 import type { Statement } from '../../sql/statement.ts'
 import { inSession, type Rows, type Writer } from '../sql/session.ts'
 import { gathering, gatheringInserts } from './gathering.ts'
-import type { Language } from './sender.ts'
 import { transactionOn } from './transaction.ts'
+import type { Language } from './transaction-sender.ts'
 
 /** Groups at a time: while PostgreSQL works for one, this process works for the other. Later additions wait for the next one. */
 const maxGroups = 2
@@ -180,13 +180,13 @@ function partOf(read: (statement: Statement) => Rows | Promise<Rows>, add: (stat
   }
 
   /** The statement as it waits for nobody. */
-  function passing(statement: Statement): Statement {
+  function withoutWaiting(statement: Statement): Statement {
     if (isLeaving || statement.mayCollide || statement.locks === 'update') leave()
-    return statement.passing === undefined ? statement : { ...statement, sql: statement.passing }
+    return statement.skipLocked === undefined ? statement : { ...statement, sql: statement.skipLocked }
   }
 
   async function insert(statement: Statement): Promise<boolean> {
-    const asked = passing(statement)
+    const asked = withoutWaiting(statement)
     // Until the answer is here, it may have.
     added++
     const isAdded = await add(asked)
@@ -201,7 +201,7 @@ function partOf(read: (statement: Statement) => Rows | Promise<Rows>, add: (stat
     native: () => leave(),
     async query(statement) {
       if (statement.writes !== undefined) leave()
-      const rows = await read(passing(statement))
+      const rows = await read(withoutWaiting(statement))
       // It may be locked, or missing.
       if (statement.locks && rows.length === 0) leave()
       return rows

@@ -1,8 +1,8 @@
 /** Rows of one table that are asked for, or added, one by one in the same tick are one statement. */
 
 import type { SqlValue } from '../../sql/dialect.ts'
-import { atEndOfTick } from '../../sql/postgres/client.ts'
-import type { Several, Statement, Together } from '../../sql/statement.ts'
+import { atEndOfTick } from '../../sql/postgres/wire/send.ts'
+import type { ByIds, ManyRows, Statement } from '../../sql/statement.ts'
 import type { Rows } from '../sql/session.ts'
 
 type Run = (statement: Statement) => Promise<Rows>
@@ -18,33 +18,33 @@ interface Gathered {
  * @param run runs a statement
  */
 export function gathering(run: Run): (statement: Statement) => Promise<Rows> {
-  const waiting = new Map<Several, Gathered>()
+  const waiting = new Map<ByIds, Gathered>()
 
-  function gatheredOf(several: Several): Gathered {
-    const known = waiting.get(several)
+  function gatheredOf(byIds: ByIds): Gathered {
+    const known = waiting.get(byIds)
     if (known) return known
     const statements = new Map<string, Statement>()
     const rows = new Promise<void>(atEndOfTick).then(() => {
-      waiting.delete(several)
-      return rowsOf(run, several, [...statements.values()])
+      waiting.delete(byIds)
+      return rowsOf(run, byIds, [...statements.values()])
     })
     const gathered = { statements, rows }
-    waiting.set(several, gathered)
+    waiting.set(byIds, gathered)
     return gathered
   }
 
   return async (statement) => {
-    const { several, values } = statement
-    if (!several) return run(statement)
+    const { byIds, values } = statement
+    if (!byIds) return run(statement)
     const id = String(values[0])
-    const { statements, rows } = gatheredOf(several)
+    const { statements, rows } = gatheredOf(byIds)
     statements.set(id, statement)
     return (await rows).get(id) ?? []
   }
 }
 
 /** The rows of some statements, by id. */
-async function rowsOf(run: Run, { sql, place }: Several, statements: readonly Statement[]): Promise<ReadonlyMap<string, Rows>> {
+async function rowsOf(run: Run, { sql, place }: ByIds, statements: readonly Statement[]): Promise<ReadonlyMap<string, Rows>> {
   const ids = statements.map(({ values }) => String(values[0]))
   const [only] = statements
   const rows = await run(statements.length === 1 && only ? only : { sql, values: [ids] })
@@ -68,7 +68,7 @@ interface Waiting {
 export function gatheringInserts(insert: (statement: Statement) => Promise<boolean>, query: Run): typeof insert {
   const waiting = new Map<string, Waiting>()
 
-  async function addAll({ sql, place, lists }: Together, statements: readonly Statement[]): Promise<ReadonlySet<string>> {
+  async function addAll({ sql, place, lists }: ManyRows, statements: readonly Statement[]): Promise<ReadonlySet<string>> {
     const idOf = ({ values }: Statement) => String(values[place])
     if (statements.length < leastTogether) {
       const added = await Promise.all(statements.map(insert))
@@ -79,27 +79,27 @@ export function gatheringInserts(insert: (statement: Statement) => Promise<boole
     return new Set(rows.map(([id]) => String(id)))
   }
 
-  function waitingFor(together: Together): Waiting {
-    const known = waiting.get(together.sql)
+  function waitingFor(manyRows: ManyRows): Waiting {
+    const known = waiting.get(manyRows.sql)
     if (known) return known
     const statements = new Map<string, Statement>()
     const added = new Promise<ReadonlySet<string>>((resolve) =>
       // At once there, not a promise later: a BEGIN that still waits takes them along.
       atEndOfTick(() => {
-        waiting.delete(together.sql)
-        resolve(addAll(together, [...statements.values()]))
+        waiting.delete(manyRows.sql)
+        resolve(addAll(manyRows, [...statements.values()]))
       }),
     )
     const inserts = { statements, added }
-    waiting.set(together.sql, inserts)
+    waiting.set(manyRows.sql, inserts)
     return inserts
   }
 
   return async (statement) => {
-    const { together, values } = statement
-    if (!together) return insert(statement)
-    const id = String(values[together.place])
-    const { statements, added } = waitingFor(together)
+    const { manyRows, values } = statement
+    if (!manyRows) return insert(statement)
+    const id = String(values[manyRows.place])
+    const { statements, added } = waitingFor(manyRows)
     // Only one of two with the same id goes in, and the answer would not tell which.
     if (statements.has(id)) return insert(statement)
     statements.set(id, statement)

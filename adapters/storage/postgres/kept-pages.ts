@@ -6,9 +6,9 @@
  * - **Versions** of a page: the id and the version of each of its rows. The same versions have the same text.
  */
 import type { Dialect } from '../../sql/dialect.ts'
-import { send } from '../../sql/postgres/client.ts'
 import type { PgClient, PgPool, PgResult } from '../../sql/postgres/connection.ts'
 import { holdClient } from '../../sql/postgres/hold.ts'
+import { send } from '../../sql/postgres/wire/send.ts'
 import type { Statement } from '../../sql/statement.ts'
 import { bytesOf } from '../../utf8.ts'
 

@@ -1,11 +1,11 @@
 /** Transactions inside of one that the host has open. */
 import { isStorageError, type Storage, StorageError } from '../../../lib/storage/contract.ts'
-import { send, sendScript } from '../../sql/postgres/client.ts'
 import type { PgClient } from '../../sql/postgres/connection.ts'
 import { faultOf, storageErrorOf } from '../../sql/postgres/errors.ts'
+import { send, sendScript } from '../../sql/postgres/wire/send.ts'
 import { nestedStorage } from '../sql/storage.ts'
-import type { Language } from './sender.ts'
 import { runIn, transactionOn } from './transaction.ts'
+import type { Language } from './transaction-sender.ts'
 
 const noClient = '`using` needs the client of `pg` on which the transaction is open, as `pool.connect()` returns it'
 

@@ -1,15 +1,15 @@
 /** Snapshots: transactions that only read, each for several reads at once. */
 import { Conflict } from '../../../lib/storage/contract.ts'
-import { keep, send } from '../../sql/postgres/client.ts'
 import type { PgPool } from '../../sql/postgres/connection.ts'
 import { faultOf, storageErrorOf } from '../../sql/postgres/errors.ts'
 import { type Beginning, beginAhead } from '../../sql/postgres/transaction.ts'
+import { keep, send } from '../../sql/postgres/wire/send.ts'
 import type { Statement } from '../../sql/statement.ts'
 import type { Rows } from '../sql/session.ts'
 import type { Snapshot } from '../sql/snapshots.ts'
 import { gathering } from './gathering.ts'
 import type { KeptPages } from './kept-pages.ts'
-import { type Language, named, type Sender, senderAfter } from './sender.ts'
+import { type Language, named, type Sender, senderAfter } from './transaction-sender.ts'
 
 const begin = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'
 

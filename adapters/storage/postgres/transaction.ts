@@ -9,7 +9,7 @@ import type { Statement } from '../../sql/statement.ts'
 import type { TableShape } from '../../sql/values.ts'
 import { keyOfIndex } from '../sql/schema.ts'
 import { inSession, type Writer } from '../sql/session.ts'
-import { type Connection, type Language, senderAfter } from './sender.ts'
+import { type Connection, type Language, senderAfter } from './transaction-sender.ts'
 
 /** A transaction that is open on a connection; its opener ends it. */
 export interface Transaction extends Writer {

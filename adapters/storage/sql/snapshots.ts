@@ -7,6 +7,7 @@
  *   much as a read. It is never older than any of its reads: a key revoked before a request arrived is revoked in the snapshot
  *   of that request.
  */
+import { BoundedMap } from '../../../lib/base/bounded.ts'
 import type { Tx } from '../../../lib/storage/contract.ts'
 import type { Statement } from '../../sql/statement.ts'
 import type { Statements } from '../../sql/statements.ts'
@@ -190,9 +191,8 @@ const maxRemembered = 32
  */
 class RememberingReader implements Reader {
   readonly #snapshot: Snapshot
-  readonly #known = new Map<string, Map<unknown, Rows | Promise<Rows>>>()
+  readonly #known = new BoundedMap<string, Rows | Promise<Rows>>(maxRemembered)
   readonly unsynced?: NonNullable<Reader['unsynced']>
-  #count = 0
 
   constructor(snapshot: Snapshot) {
     this.#snapshot = snapshot
@@ -204,16 +204,13 @@ class RememberingReader implements Reader {
   }
 
   query(statement: Statement): Rows | Promise<Rows> {
-    const { sql, values, single } = statement
-    if (!single) return this.#snapshot.query(statement)
-    const wanted = values.length === 1 ? values[0] : JSON.stringify(values)
-    const asked = this.#known.get(sql)?.get(wanted)
-    if (asked) return asked
+    if (!statement.single) return this.#snapshot.query(statement)
+    // The values first: their end is certain, whatever is in them.
+    const wanted = JSON.stringify(statement.values) + statement.sql
+    const known = this.#known.get(wanted)
+    if (known) return known
     const answer = this.#snapshot.query(statement)
-    if (this.#count++ < maxRemembered) {
-      const answers = this.#known.get(sql) ?? new Map()
-      this.#known.set(sql, answers.set(wanted, answer))
-    }
+    this.#known.set(wanted, answer)
     return answer
   }
 }

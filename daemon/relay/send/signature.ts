@@ -1,19 +1,18 @@
 /** The Standard Webhooks triple: `webhook-id`, `webhook-timestamp`, `webhook-signature`. */
 import { createHmac, createPrivateKey, createSecretKey, sign } from 'node:crypto'
-import { canSign } from '../../../lib/outbox/endpoint.ts'
+import { BoundedMap } from '../../../lib/base/bounded.ts'
+import { canSign } from '../../../lib/outbox/endpoint-attributes.ts'
 import { Refused } from './guard.ts'
 
 /** Makes the signature of a body: `v1,…` or `v1a,…`. */
 type Signer = (head: string, body: Uint8Array) => string
 
-/** Signers by secrets: making a key costs as much as signing with it. */
-const signers = new Map<string, Signer>()
+/** Signers by secrets: making a key costs as much as signing with it. Secrets rotate, so their number has a bound. */
+const signers = new BoundedMap<string, Signer>(10_000)
 
 function signerOf(secret: string): Signer {
   const known = signers.get(secret)
   if (known) return known
-  // Secrets rotate: what is left of them must not grow for ever.
-  if (signers.size >= 10_000) signers.clear()
   // Neither an empty key nor the half of one: a signature that anybody could make is worse than none.
   if (!canSign(secret)) throw new Refused('a signing secret of the endpoint cannot sign')
   const signer = secret.startsWith('whsk_') ? asymmetric(secret) : symmetric(secret)

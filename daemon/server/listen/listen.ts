@@ -5,6 +5,7 @@
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { errorCode } from '../../../adapters/files/errors.ts'
+import { BoundedMap } from '../../../lib/base/bounded.ts'
 import { isApiError } from '../../../lib/errors.ts'
 import { newEndpointKey, newSecret } from '../../../lib/host/endpoint-fields.ts'
 import { sign } from '../../../lib/receiver/index.ts'
@@ -116,16 +117,13 @@ interface DeskParts {
 
 /** Where deliveries come in: each is forwarded and shown, and the last one is kept. */
 function createDesk({ forwarder, headers: extra, show, secret }: DeskParts) {
-  const times = new Map<string, number>()
+  const times = new BoundedMap<string, number>(maxRemembered)
   let last: Incoming | undefined
   let awaited: { readonly event_id: string; readonly arrived: () => void } | undefined
 
   function count(event_id: string): number {
     const number = (times.get(event_id) ?? 0) + 1
-    times.delete(event_id)
     times.set(event_id, number)
-    const [oldest] = times.keys()
-    if (times.size > maxRemembered && oldest !== undefined) times.delete(oldest)
     return number
   }
 

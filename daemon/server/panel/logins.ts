@@ -1,5 +1,6 @@
 /** One-time links and sessions of the panel of a server, in memory alone, and as hashes of their secrets. */
 import { createHash, randomBytes } from 'node:crypto'
+import { BoundedMap } from '../../../lib/base/bounded.ts'
 import type { Visitor } from '../../../lib/panel/index.ts'
 import { type Clock, timeline } from '../../relay/clock.ts'
 
@@ -36,12 +37,10 @@ const hashOf = (secret: string): string => createHash('sha256').update(secret).d
 
 /** A bounded number of secrets, each with its rights and its end. @param now milliseconds that never go back */
 function secrets(now: () => number) {
-  const entries = new Map<string, Entry>()
+  const entries = new BoundedMap<string, Entry>(most)
   return {
     add(rights: Rights, forMs: number): string {
       for (const [hash, { until }] of entries) if (until <= now()) entries.delete(hash)
-      const [oldest] = entries.keys()
-      if (entries.size >= most && oldest !== undefined) entries.delete(oldest)
       const secret = randomBytes(32).toString('base64url')
       entries.set(hashOf(secret), { rights, until: now() + forMs })
       return secret

@@ -1,0 +1,128 @@
+/** Sends the statements of one transaction on a connection, in their order. */
+import type { Dialect } from '../../sql/dialect.ts'
+import type { PgClient, PgResult } from '../../sql/postgres/connection.ts'
+import type { Begin } from '../../sql/postgres/transaction.ts'
+import { type Batch, nameOf, nextBatch, send, sendWaiting } from '../../sql/postgres/wire/send.ts'
+import type { Statement } from '../../sql/statement.ts'
+import type { Statements } from '../../sql/statements.ts'
+import type { KeptPages } from './kept-pages.ts'
+import { longInBytes } from './page-bytes.ts'
+
+/** The common settings of one storage's statements. */
+export interface Language {
+  readonly dialect: Dialect
+  readonly statements: Statements
+  /** Whether statements are prepared under a name. Off for poolers that give every transaction another connection. */
+  readonly prepared: boolean
+  readonly onStatement: ((statement: Statement) => void) | undefined
+}
+
+/** A statement of a storage, with its name if statements are prepared. */
+export const named = ({ prepared }: Language, text: string): Begin => ({ text, name: prepared ? nameOf(text) : undefined })
+
+export interface Sender {
+  /** A statement of the storage. @throws what `pg` throws */
+  run(statement: Statement): Promise<PgResult>
+  /** Any other one, before the end. */
+  send(text: string): Promise<PgResult>
+  /** The statement that ends the transaction. */
+  end(text: string): Promise<PgResult>
+  /** The connection, for a host's own statements. Those before them are sent first; later ones no longer wait for others. */
+  handOver(): PgClient
+}
+
+/** Sends the statements of one transaction, on the connection on which it begins. */
+export interface TransactionSender extends Sender {
+  /** Whether the BEGIN has been answered: from then on a statement is on its way at once. */
+  hasBegun(): boolean
+}
+
+/** The connection of a transaction, and the one on which it has begun: another one if the first turned out to be gone. */
+export interface Connection {
+  readonly client: PgClient
+  /** The batch in which the BEGIN travels. */
+  readonly batch?: Batch
+  readonly begun: Promise<{ readonly client: PgClient }>
+}
+
+/**
+ * Sends the statements of a transaction. Those that only read are sent without waiting for its BEGIN. If that turns out to have no
+ * connection, they are sent again after the next one. Those that write do the same only in the batch of the BEGIN, where none
+ * of them runs if it fails. Later ones wait for its answer: without a transaction they would commit by themselves.
+ *
+ * @param pages for a snapshot. Between its own changes a transaction sees rows that differ and have the same version.
+ */
+export function senderAfter({ client, batch, begun }: Connection, language: Language, pages?: KeptPages): TransactionSender {
+  let sender = senderOn(client, language, pages)
+  let hasBegun = false
+  let isHandedOver = false
+  const answered = begun.then((held) => {
+    hasBegun = true
+    if (held.client === client) return
+    sender = senderOn(held.client, language, pages)
+    if (isHandedOver) sender.handOver()
+  })
+  answered.catch(() => undefined)
+
+  async function ahead(ask: (sender: Sender) => Promise<PgResult>): Promise<PgResult> {
+    const first = sender
+    const answer = ask(first)
+    answer.catch(() => undefined)
+    await answered
+    return sender === first ? answer : ask(sender)
+  }
+
+  function inTurn(ask: (sender: Sender) => Promise<PgResult>, writes: boolean): Promise<PgResult> {
+    const isSafe = !writes || (batch !== undefined && nextBatch(client) === batch)
+    return isSafe ? ahead(ask) : answered.then(() => ask(sender))
+  }
+
+  return {
+    hasBegun: () => hasBegun,
+    run: (statement) =>
+      hasBegun ? sender.run(statement) : inTurn((connection) => connection.run(statement), statement.writes !== undefined),
+    send: (text) => (hasBegun ? sender.send(text) : inTurn((connection) => connection.send(text), true)),
+    // Never with the BEGIN: if the answer to both is lost, nobody could find out whether to send the writes again.
+    end: (text) => (hasBegun ? sender.end(text) : answered.then(() => sender.end(text))),
+    handOver() {
+      isHandedOver = true
+      return sender.handOver()
+    },
+  }
+}
+
+function senderOn(client: PgClient, { prepared, onStatement }: Language, pages?: KeptPages): Sender {
+  let inTurn = client.pipeline ? send : oneByOne()
+  const ask = (text: string, values: Statement['values'] = []) =>
+    inTurn(client, text, values, prepared ? nameOf(text) : undefined)
+  function run(statement: Statement): Promise<PgResult> {
+    onStatement?.(statement)
+    return ask(statement.sql, statement.values)
+  }
+  return {
+    run: (statement) => (pages && statement.unless ? pages.answer(client, statement, run).then(longInBytes) : run(statement)),
+    send: (text) => ask(text),
+    end: (text) => ask(text),
+    handOver() {
+      if (client.pipeline) inTurn = atOnce
+      sendWaiting(client)
+      return client
+    },
+  }
+}
+
+const atOnce: typeof send = (client, ...statement) => {
+  const answer = send(client, ...statement)
+  sendWaiting(client)
+  return answer
+}
+
+/** Sends each statement when the one before has its answer, for connections that are not made for more. */
+function oneByOne(): typeof send {
+  let last: Promise<unknown> = Promise.resolve()
+  return (...statement) => {
+    const answer = last.then(() => send(...statement))
+    last = answer.catch(() => undefined)
+    return answer
+  }
+}
