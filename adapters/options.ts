@@ -1,6 +1,6 @@
 /** How adapters check their options: every problem in one `TypeError`, each with the option's name and what to do. */
 import * as v from 'valibot'
-import { kind, shown } from '../lib/base/given.ts'
+import { kind, shown } from '../lib/base/describe-value.ts'
 import { type Checked, checkedOptions, must, withMethods } from '../lib/base/options.ts'
 import type { OutboxWriter } from '../lib/storage/contract.ts'
 

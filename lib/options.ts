@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Chance } from './base/chance.ts'
 import { type Clock, systemClock } from './base/clock.ts'
-import { kind, shown } from './base/given.ts'
+import { kind, shown } from './base/describe-value.ts'
 import {
   callable,
   checkedOptions,

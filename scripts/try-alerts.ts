@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { openOutbox } from '../adapters/outbox/file.ts'
-import { storePath } from '../daemon/relay/backing.ts'
+import { storePath } from '../daemon/relay/open-store.ts'
 import { type Firing, freePort, isInstalled, rulesFile, rulesOf, startPrometheus } from './alerts/prometheus.ts'
 import { endpoint, event, startRelay, type WatchedRelay } from './alerts/relay.ts'
 

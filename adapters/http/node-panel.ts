@@ -1,8 +1,8 @@
 /** The panel in a server of Node: Express, Connect, Fastify with middie, or `http.createServer`. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isHost } from '../../lib/http/host.ts'
-import { maxFormBytes } from '../../lib/panel/entry/form.ts'
 import type { Panel } from '../../lib/panel/index.ts'
+import { maxFormBytes } from '../../lib/panel/request/form.ts'
 import { writeBytes, writeFile } from './node-answer.ts'
 import type { HostRequest, Kept } from './node-body.ts'
 import { address, header, toIncoming } from './node-request.ts'

@@ -1,4 +1,4 @@
-import { shown } from '../../lib/base/given.ts'
+import { shown } from '../../lib/base/describe-value.ts'
 import type { Clock } from '../../lib/index.ts'
 
 /** A clock that stands still until a test moves it. */

@@ -6,14 +6,14 @@
 import { errorCode, fileError } from '../../adapters/files/errors.ts'
 import { keyRing } from '../../lib/outbox/encryption.ts'
 import type { Backlog, OutboxSource } from '../../lib/outbox/source.ts'
-import { openBacking } from './backing.ts'
 import { type Clock, timeline as createTimeline, systemClock } from './clock.ts'
 import type { RelayContext } from './context.ts'
 import { type RelayEvents, safely } from './events.ts'
 import { startIngest } from './ingest/ingest.ts'
 import { type Maintenance, startMaintenance } from './maintenance.ts'
+import { openStore } from './open-store.ts'
+import { startStoreWatcher } from './schedule/lease/store-watcher.ts'
 import { createScheduler, type Scheduler } from './schedule/scheduler.ts'
-import { startStoreWatcher } from './schedule/store-watcher.ts'
 import type { Resolve } from './send/guard.ts'
 import { systemResolve } from './send/resolve.ts'
 import { createSender, userAgentOf } from './send/sender.ts'
@@ -101,13 +101,13 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
   const events = safely(options)
   const { outbox, source, encryptionKeys = [] } = options
   keyRing(encryptionKeys)
-  const backing = await openBacking({ outbox, clock, settings: current, source, store: options.store })
-  const { store, intake } = backing
+  const opened = await openStore({ outbox, clock, settings: current, source, store: options.store })
+  const { store, intake } = opened
   try {
     return run(await store.recover(clock.now()))
   } catch (error) {
     await intake.close().catch(() => undefined)
-    await backing.close().catch(() => undefined)
+    await opened.close().catch(() => undefined)
     throw isSystems(error) ? fileError('the relay cannot start', error) : error
   }
 
@@ -117,7 +117,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
     const context: RelayContext = { clock, timeline, settings: current, events }
     const scheduler = createScheduler({ ...context, store, sender, random, encryptionKeys }, recovered)
     for (const notice of recovered.notices) events.onNotice(notice)
-    const watcher = startStoreWatcher(store, scheduler, clock, events)
+    const watcher = startStoreWatcher(store, scheduler.follow, clock, events)
     const ingest = startIngest({
       ...context,
       intake,
@@ -145,7 +145,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
       await watcher.stop()
       await sender.close()
       await intake.close().catch((error: unknown) => events.onFault('the outbox cannot be closed', error))
-      await backing.close()
+      await opened.close()
     }
 
     return {

@@ -113,7 +113,7 @@ export async function serve(flags: ServeFlags, out: Output, version?: string): P
     let view: SeparateRelay | undefined
     if (flags.relay) {
       const relay = await startRelayOf(flags, { outbox, encryptionKeys, version }, log)
-      const { noteSettings, withdrawSettings } = await import('../relay/operate/settings-note.ts')
+      const { noteSettings, withdrawSettings } = await import('../relay/operate/settings/settings-note.ts')
       noteSettings(outbox, relay.settings)
       opened.push(async () => {
         withdrawSettings(outbox)

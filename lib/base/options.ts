@@ -4,7 +4,7 @@
  * A message is the end of a sentence that begins with the option: "option `ids` must be …".
  */
 import * as v from 'valibot'
-import { shown } from './given.ts'
+import { shown } from './describe-value.ts'
 import { suggestion } from './suggest.ts'
 
 /** The message of a rule, with the value that breaks it: never for secrets. */

@@ -1,6 +1,6 @@
 /** Dates, times and time zones in requests. */
 import * as v from 'valibot'
-import { isDay, readMoment, utcText } from '../base/moments.ts'
+import { isDay, readMoment, utcText } from '../base/date-time.ts'
 import { publish } from './published.ts'
 
 /** A date as `2026-11-20`; the 30th of February is refused. */

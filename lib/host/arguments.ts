@@ -3,7 +3,7 @@
  * objects are mistakes of the program, a `TypeError`. Refused values are an `ApiError` 422.
  */
 import * as v from 'valibot'
-import { kind } from '../base/given.ts'
+import { kind } from '../base/describe-value.ts'
 import { isStorableId } from '../base/ids.ts'
 import { suggestion } from '../base/suggest.ts'
 import { fail, invalid, isApiError } from '../errors.ts'

@@ -5,7 +5,7 @@ import { fail, invalid } from '../errors.ts'
 import { hostEventName, webhookName } from '../events/catalogue.ts'
 import { integerBetween, listUpTo, optional, Title } from '../fields.ts'
 import { isEncrypted } from '../outbox/encryption.ts'
-import { attributes, isRate } from '../outbox/endpoint.ts'
+import { attributes, isRate } from '../outbox/endpoint-attributes.ts'
 import type { Audience } from '../outbox/values.ts'
 import { NetworkName, shape } from './arguments.ts'
 

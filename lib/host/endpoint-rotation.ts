@@ -5,7 +5,7 @@
 
 import { isoTime } from '../base/clock.ts'
 import { fail, invalid } from '../errors.ts'
-import { type Replaced, recordedOf } from '../outbox/endpoint.ts'
+import { type Replaced, recordedOf } from '../outbox/endpoint-attributes.ts'
 import type { EndpointUpsert } from '../outbox/record.ts'
 import type { EndpointRow } from '../storage/tables/administration.ts'
 

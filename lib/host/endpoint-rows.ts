@@ -2,7 +2,7 @@
 import type { Chance } from '../base/chance.ts'
 import { fail, invalid } from '../errors.ts'
 import { EncryptionError, hasEncrypted, howGiven, type KeyRing } from '../outbox/encryption.ts'
-import { attributeDefaults } from '../outbox/endpoint.ts'
+import { attributeDefaults } from '../outbox/endpoint-attributes.ts'
 import type { Patch } from '../storage/contract.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'

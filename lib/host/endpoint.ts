@@ -1,5 +1,5 @@
 /** A webhook endpoint as the host gives it, and as it is shown. */
-import type { AttributeChanges, CredentialName } from '../outbox/endpoint.ts'
+import type { AttributeChanges, CredentialName } from '../outbox/endpoint-attributes.ts'
 import type { Id } from '../storage/table.ts'
 import type { EndpointRow } from '../storage/tables/administration.ts'
 

@@ -13,7 +13,7 @@ import { orConflict } from '../storage/lock.ts'
 import type { NewIn } from '../storage/table.ts'
 import { type MemberRow, members } from '../storage/tables/members.ts'
 import { type InviteRow, invites } from '../storage/tables/plans.ts'
-import type { MakeNotification, Plainly } from './notification.ts'
+import type { MakeNotification, Plainly } from './notifications/define.ts'
 import { profile } from './profile-fields.ts'
 
 /** `community.acceptInvite`: an invitee becomes a member. */

@@ -15,7 +15,7 @@ import { checkArgument, idOf, shape } from './arguments.ts'
 import type { Changes } from './audit/changes.ts'
 import { type Erasing, eraseTraces } from './erasure.ts'
 import type { Networks } from './networks.ts'
-import type { MakeNotification } from './notification.ts'
+import type { MakeNotification } from './notifications/define.ts'
 
 /** A member or former member as the host sees them. The address is not masked. */
 export interface MemberListing

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { isoTime } from '../base/clock.ts'
-import { shown } from '../base/given.ts'
+import { shown } from '../base/describe-value.ts'
 import { type PayloadOf, payloadSchema, type WebhookName, webhookName } from '../events/catalogue.ts'
 import { parseInput } from '../kernel/check.ts'
 import type { Transactions } from '../kernel/transactions.ts'

@@ -1,7 +1,7 @@
 import { ApiError, fail, isApiError, notFound } from '../errors.ts'
 import { type FirstAnswer, readRepeatable } from '../kernel/idempotency.ts'
 import type { RunOperation } from '../kernel/pipeline.ts'
-import { retryAfter, storageTrouble } from '../kernel/trouble.ts'
+import { retryAfter, storageTrouble } from '../kernel/storage-errors.ts'
 import { apiRoot } from '../kernel/wire.ts'
 import type { AnyOperation, Route } from '../operation.ts'
 import type { Settings } from '../settings.ts'

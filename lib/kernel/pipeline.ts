@@ -22,8 +22,8 @@ import { type FirstAnswer, firstAnswer, keepAnswer, type Repeatable } from './id
 import { keyStillWorks } from './key.ts'
 import { type Paging, readJsonPage, readPage, readPaging } from './page.ts'
 import { permalinks } from './permalinks.ts'
+import { isOutcomeUnknown } from './storage-errors.ts'
 import type { Transactions, Worked } from './transactions.ts'
-import { isOutcomeUnknown } from './trouble.ts'
 import { type Address, isJsonPage, pageLinks, present, presentText, writePage } from './wire.ts'
 
 /**

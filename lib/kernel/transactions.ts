@@ -8,7 +8,7 @@ import type { Settings } from '../settings.ts'
 import { isStorageError, isUniqueViolation, type TransactionOptions, type Tx } from '../storage/contract.ts'
 import { type ScopedTx, scoped } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
-import { refusingTrouble } from './trouble.ts'
+import { refusingTrouble } from './storage-errors.ts'
 import { ownOrigin } from './wire.ts'
 
 /** How often a transaction is run at most. */

@@ -1,6 +1,6 @@
 /** The records of the outbox. The relay needs nothing else: no shared database, no second configuration. */
 import type { Id } from '../base/ids.ts'
-import type { RecordedAttributes, Replaced } from './endpoint.ts'
+import type { RecordedAttributes, Replaced } from './endpoint-attributes.ts'
 import type { Audience } from './values.ts'
 
 export type { Audience, Replaced }

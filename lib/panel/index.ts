@@ -1,10 +1,10 @@
 /** `folkmoot/panel`: the admin panel. The public surface; nothing is declared here. */
 import '../base/supported-runtime.ts'
 
-export type { Authorize, PanelAction, Visitor } from './entry/access.ts'
-export { panelActions } from './entry/access.ts'
-export type { Brand } from './look/brand.ts'
+export { type RelayControlOptions, relayViewOverControl } from '../relay/control-client.ts'
+export type * from '../relay/relay-view.ts'
 export type { PanelOptions } from './options.ts'
 export { createPanel, type Panel } from './panel.ts'
-export { type RelayControlOptions, relayViewOverControl } from './relay/relay-over-control.ts'
-export type * from './relay/relay-view.ts'
+export type { Authorize, PanelAction, Visitor } from './request/access.ts'
+export { panelActions } from './request/access.ts'
+export type { Brand } from './ui/brand.ts'

@@ -4,10 +4,10 @@ import { type Clock, systemClock } from '../base/clock.ts'
 import { callable, checkedOptions, instance, must, type RulesOf, stated, withMethods } from '../base/options.ts'
 import { reporterOf } from '../kernel/report.ts'
 import { isPath, isPublicUrl } from '../options.ts'
+import type { RelayView } from '../relay/relay-view.ts'
 import type { FaultContext, Report } from '../settings.ts'
-import type { Authorize } from './entry/access.ts'
-import type { Brand } from './look/brand.ts'
-import type { RelayView } from './relay/relay-view.ts'
+import type { Authorize } from './request/access.ts'
+import type { Brand } from './ui/brand.ts'
 
 /** The options of `createPanel`. */
 export interface PanelOptions<Host = void> {

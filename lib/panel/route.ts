@@ -1,14 +1,14 @@
 /** A request to a page: its visitor, its network, and the way to other pages. */
 import type { Community } from '../community.ts'
+import type { Actor } from '../relay/relay-view.ts'
 import type { Id } from '../storage/table.ts'
 import type { NetworkRow } from '../storage/tables/administration.ts'
-import type { PanelAction, Visitor } from './entry/access.ts'
-import type { ActingCalls } from './entry/acting.ts'
-import type { Assets } from './entry/assets.ts'
-import type { Form } from './entry/form.ts'
-import type { PanelAnswer } from './entry/respond.ts'
 import type { PanelSettings } from './options.ts'
-import type { Actor } from './relay/relay-view.ts'
+import type { PanelAction, Visitor } from './request/access.ts'
+import type { ActingCalls } from './request/acting-user.ts'
+import type { Assets } from './request/assets.ts'
+import type { Form } from './request/form.ts'
+import type { PanelAnswer } from './request/respond.ts'
 
 /** One request of a visitor to the pages of one network. */
 export interface View {

@@ -1,6 +1,6 @@
 /** How events repeat: which rules make sense, and when the occurrences are. */
 
-import { utcOf } from '../base/moments.ts'
+import { utcOf } from '../base/date-time.ts'
 import type { Context } from '../context.ts'
 import { fail, invalid } from '../errors.ts'
 import type { Series } from '../ports.ts'

@@ -6,7 +6,7 @@
  * 2. If the start or the zone changes and the rule does not, the rest moves along, to moments that were no occurrences before.
  * 3. What is left goes.
  */
-import { clocksOf, dayMilliseconds } from '../base/moments.ts'
+import { clocksOf, dayMilliseconds } from '../base/date-time.ts'
 import type { Emitter } from '../call.ts'
 import type { Context } from '../context.ts'
 import { batchesOf, rowsOf } from '../storage/rows-of.ts'

@@ -63,7 +63,7 @@ const rules: Readonly<Record<string, Rule>> = {
         'valibot',
         'itty-router/IttyRouter',
         ...(path.startsWith('lib/testing/') ? ['vitest'] : []),
-        ...(path === 'lib/panel/look/html.ts' ? ['hono/html'] : []),
+        ...(path === 'lib/panel/ui/html.ts' ? ['hono/html'] : []),
       ]
       return !imported.startsWith('lib/') && !allowed.includes(imported)
     }),
@@ -137,7 +137,7 @@ const rules: Readonly<Record<string, Rule>> = {
       // Nonces of encryption and numbers of commits never repeat, not even in a test.
       // The script of the panel is a text that a browser runs. A time-out bounds functions that hosts and adapters have given.
       // A refused body that continues is bounded in the time of its connection.
-      /^lib\/(?:base\/(?:clock|chance|timeout)\.ts$|client\/|testing\/|http\/exchange\.ts$|outbox\/(?:encryption|line)\.ts$|panel\/look\/script\.ts$)/,
+      /^lib\/(?:base\/(?:clock|chance|timeout)\.ts$|client\/|testing\/|http\/exchange\.ts$|outbox\/(?:encryption|line)\.ts$|panel\/ui\/script\.ts$)/,
       /\bDate\.now\b|\bnew Date\(\s*\)|(?<!\bnew )\bDate\(|\bset(?:Timeout|Interval|Immediate)\b|\bMath\.random\b|\bcrypto\.(?:randomUUID|getRandomValues)\b|\bperformance\.now\b/g,
     ),
   },
@@ -224,13 +224,13 @@ test.each([
   [rooms.lib, 'lib/records/member.ts', "import type { Emitter } from '../call.ts'", ['lib/call.ts']],
   [rooms.lib, 'lib/context.ts', "import type { Settings } from './settings.ts'", ['lib/settings.ts']],
   [rooms.lib, 'lib/kernel/transactions.ts', "import { gone } from '../nowhere/gone.ts'", ['lib/nowhere/gone.ts']],
-  [rooms.lib, 'lib/panel/look/parts.ts', "import type { View } from '../route.ts'", ['lib/panel/route.ts']],
+  [rooms.lib, 'lib/panel/ui/parts.ts', "import type { View } from '../route.ts'", ['lib/panel/route.ts']],
   [rooms.lib, 'lib/http/serve.ts', "import { page } from '../kernel/page.ts'\nimport { below } from './https.ts'", []],
   [
     rooms.relay,
     'daemon/relay/store/store.ts',
-    "import type { Breaker } from '../schedule/endpoint/breaker.ts'",
-    ['daemon/relay/schedule/endpoint/breaker.ts'],
+    "import type { Circuit } from '../schedule/endpoint/circuit.ts'",
+    ['daemon/relay/schedule/endpoint/circuit.ts'],
   ],
   [
     rooms.relay,
@@ -238,13 +238,18 @@ test.each([
     "import { open } from './sqlite/store.ts'",
     ['daemon/relay/store/sqlite/store.ts'],
   ],
-  [rooms.relay, 'daemon/relay/send/sender.ts', "import { send } from '../schedule/send.ts'", ['daemon/relay/schedule/send.ts']],
+  [
+    rooms.relay,
+    'daemon/relay/send/sender.ts',
+    "import { turn } from '../schedule/turn/turn.ts'",
+    ['daemon/relay/schedule/turn/turn.ts'],
+  ],
   [rooms.relay, 'daemon/relay/relay.ts', "import { startLog } from './operate/log.ts'", ['daemon/relay/operate/log.ts']],
   [
     rooms.relay,
-    'daemon/relay/schedule/endpoint/health.ts',
-    "import type { Turn } from '../turn.ts'",
-    ['daemon/relay/schedule/turn.ts'],
+    'daemon/relay/schedule/endpoint/attempt-health.ts',
+    "import type { Turn } from '../turn/turn.ts'",
+    ['daemon/relay/schedule/turn/turn.ts'],
   ],
   [rooms.relay, 'daemon/relay/store/sqlite/store.ts', "import type { RelayStore } from '../store.ts'", []],
 ])('the order of rooms of $part finds in %s: %j: %j', ({ upward }, path, text, offences) => {
@@ -296,7 +301,7 @@ const bad: readonly (readonly [rule: string, path: string, text: string, offence
   ['lib', 'lib/resources/tags.ts', "import { readFile } from 'node:fs/promises'", 'node:fs/promises'],
   ['lib', 'lib/rules/dates.ts', "import { addDays } from 'date-fns'", 'date-fns'],
   ['lib', 'lib/http/routes.ts', "import { Router } from 'itty-router'", 'itty-router'],
-  ['lib', 'lib/panel/frame/layout.ts', "import { html } from 'hono/html'", 'hono/html'],
+  ['lib', 'lib/panel/layout/layout.ts', "import { html } from 'hono/html'", 'hono/html'],
   ['lib', 'lib/community.ts', "import { memoryStorage } from '../adapters/storage/memory.ts'", 'adapters/storage/memory.ts'],
   ['lib', 'lib/kernel/transactions.ts', "import { test } from 'vitest'", 'vitest'],
   ['lib', 'lib/kernel/transactions.ts', "const fs = await import('node:fs')", 'node:fs'],
@@ -355,7 +360,7 @@ const bad: readonly (readonly [rule: string, path: string, text: string, offence
     'export const router: IttyRouterType',
   ],
   ['addresses', 'lib/resources/tags.ts', 'if (URL.canParse(url)) return', 'canParse'],
-  ['undici', 'daemon/relay/send/post.ts', "import { Pool } from 'undici'", "from 'undici'"],
+  ['undici', 'daemon/relay/send/http-post.ts', "import { Pool } from 'undici'", "from 'undici'"],
   ['optional packages', 'adapters/http/scalar.ts', "import.meta.resolve('@scalar/x')", "import.meta.resolve('@scalar/x')"],
   ['default exports', 'lib/resources/tags.ts', 'export default {}', 'export default'],
 ]
@@ -371,7 +376,7 @@ test('every rule is shown to bite', () => {
 test.each([
   ['lib/resources/tags.ts', "import * as v from 'valibot'\nimport { operation } from '../operation.ts'"],
   ['lib/testing/storage.ts', "import { test } from 'vitest'"],
-  ['lib/panel/look/html.ts', "import { html } from 'hono/html'"],
+  ['lib/panel/ui/html.ts', "import { html } from 'hono/html'"],
   ['lib/resources/tags.ts', 'const at = new Date(0).toISOString() // never Date.now()'],
   ['lib/base/clock.ts', 'export const systemClock = { now: () => Date.now() }'],
   ['lib/resources/tags.ts', "/** Not from 'node:fs', and no process.env either. */ const a = 'https://example.org'"],

@@ -1,6 +1,6 @@
 /** The options that name a PostgreSQL database. */
 import * as v from 'valibot'
-import { kind } from '../../../lib/base/given.ts'
+import { kind } from '../../../lib/base/describe-value.ts'
 import { withMethods } from '../../../lib/base/options.ts'
 import type { PgPool } from './connection.ts'
 

@@ -2,7 +2,7 @@
 import { type FSWatcher, statSync, watch } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import * as v from 'valibot'
-import { shown } from '../../../lib/base/given.ts'
+import { shown } from '../../../lib/base/describe-value.ts'
 import type { OutboxSource } from '../../../lib/outbox/source.ts'
 import { StorageError } from '../../../lib/storage/contract.ts'
 import { sqlitePath } from '../../options.ts'

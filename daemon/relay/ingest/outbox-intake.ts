@@ -3,7 +3,7 @@ import type { OutboxSource, Positions, Reading } from '../../../lib/outbox/sourc
 import type { Clock } from '../clock.ts'
 import type { Intake } from '../store/intake.ts'
 import type { SeparateStore } from '../store/separate-store.ts'
-import { piecesOf } from './pieces.ts'
+import { piecesOf } from './split-batch.ts'
 
 /** Bytes and deliveries ingested at once: a few milliseconds of this thread. */
 const pieceBytes = 256 * 1024

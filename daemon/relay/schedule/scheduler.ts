@@ -1,26 +1,27 @@
 /**
- * Decides what is sent when, and records what became of it. It moves in turns (`turn.ts`), one at a time.
+ * Decides what is sent when, and records what became of it. It moves in turns (`turn/turn.ts`), one at a time.
  *
- * - `endpoints.ts` has the endpoints: each with its state (`sending-state.ts`), its health and what waits for it (`queue.ts`).
- * - `selection.ts` chooses what is sent next; `ready.ts` and `shares.ts` say whose turn it is; `reading.ts` reads what waits.
- * - `in-flight.ts` has the attempts that are under way, `result.ts` what their results mean, `recording.ts` records it.
- * - `ownership.ts` follows which endpoints are this relay's, where several relays share a store.
+ * - `endpoint/` is one endpoint: its state (`sending-state.ts`), its circuit, its health and what waits for it (`queue.ts`).
+ * - `choose/` chooses what is sent next: `ready.ts` and `shares.ts` say whose turn it is, `read-ahead.ts` reads what waits, and
+ *   `in-flight.ts` has the attempts that are under way.
+ * - `turn/` takes turns over all endpoints: `result.ts` says what results mean, and `recording.ts` records them.
+ * - `lease/` follows which endpoints are this relay's, where several relays share a store.
  */
 import type { RelayContext } from '../context.ts'
 import { createCredentialsReader } from '../send/credentials.ts'
 import type { Sender } from '../send/sender.ts'
-import type { Endpoint } from '../store/endpoint/endpoint.ts'
+import type { Endpoint } from '../store/endpoint/relay-endpoint.ts'
 import { type Disabling, type Ingested, LeaseLost, type Recovered, type RelayStore, type StoreChanges } from '../store/store.ts'
-import { EndpointRun } from './endpoint/endpoint.ts'
-import { createEndpoints } from './endpoints.ts'
-import { createInFlight } from './in-flight.ts'
-import { createOwnership } from './ownership.ts'
-import { createReadAhead } from './reading.ts'
-import { createReady } from './ready/ready.ts'
-import { createRecorder } from './recording.ts'
-import { createSubjectOrder } from './subject-order.ts'
-import { takeTurn } from './turn.ts'
-import { createTurnLoop } from './turn-loop.ts'
+import { createInFlight } from './choose/in-flight.ts'
+import { createReadAhead } from './choose/read-ahead.ts'
+import { createReady } from './choose/ready.ts'
+import { createSubjectOrder } from './choose/subject-order.ts'
+import { EndpointRun } from './endpoint/endpoint-run.ts'
+import { createOwnership } from './lease/ownership.ts'
+import { createEndpoints } from './turn/endpoints.ts'
+import { createRecorder } from './turn/recording.ts'
+import { takeTurn } from './turn/turn.ts'
+import { createTurnLoop } from './turn/turn-loop.ts'
 
 export interface SchedulerParts extends RelayContext {
   readonly store: RelayStore

@@ -3,8 +3,8 @@
  * is sent nothing: its deliveries wait.
  */
 import { type Credentials, hasEncrypted, isEncryptionError, type KeyRing, keyRing } from '../../../lib/outbox/encryption.ts'
-import { type CredentialName, canSign } from '../../../lib/outbox/endpoint.ts'
-import type { Endpoint } from '../store/endpoint/endpoint.ts'
+import { type CredentialName, canSign } from '../../../lib/outbox/endpoint-attributes.ts'
+import type { Endpoint } from '../store/endpoint/relay-endpoint.ts'
 
 /** An endpoint whose credentials are in plain text, with every other attribute as it is stored. */
 export type OpenEndpoint = Endpoint

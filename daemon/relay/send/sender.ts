@@ -6,8 +6,8 @@ import type { Clock } from '../clock.ts'
 import { type ConnectionSettings, openConnections } from './connections.ts'
 import type { OpenEndpoint } from './credentials.ts'
 import { type Resolve, urlChecker } from './guard.ts'
+import { type Answer, endedBy, post, Stopped } from './http-post.ts'
 import { classify, type Outcome } from './outcome.ts'
-import { type Answer, endedBy, post, Stopped } from './post.ts'
 import { signatureHeaders } from './signature.ts'
 
 export interface Attempt {

@@ -1,6 +1,6 @@
 /** The Standard Webhooks triple: `webhook-id`, `webhook-timestamp`, `webhook-signature`. */
 import { createHmac, createPrivateKey, createSecretKey, sign } from 'node:crypto'
-import { canSign } from '../../../lib/outbox/endpoint.ts'
+import { canSign } from '../../../lib/outbox/endpoint-attributes.ts'
 import { Refused } from './guard.ts'
 
 /** Makes the signature of a body: `v1,…` or `v1a,…`. */

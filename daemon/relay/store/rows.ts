@@ -1,7 +1,7 @@
 /** Rows of the stores to what the relay works with. SQLite gives values as they are, PostgreSQL as text. */
 import { crc32 } from 'node:zlib'
-import type { EndpointState, StoredEndpoint } from './endpoint/endpoint.ts'
 import { endpointOf, type SqlRow } from './endpoint/endpoint-row.ts'
+import type { EndpointState, StoredEndpoint } from './endpoint/relay-endpoint.ts'
 import type { Lane, Outgoing, Waiting } from './store.ts'
 
 export type { SqlRow }

@@ -12,8 +12,8 @@
  *
  * Times are milliseconds of the relay's timeline.
  */
-import type { DeliveryState } from '../../../lib/panel/relay/relay-view.ts'
-import type { Endpoint, EndpointState, StoredEndpoint } from './endpoint/endpoint.ts'
+import type { DeliveryState } from '../../../lib/relay/relay-view.ts'
+import type { Endpoint, EndpointState, StoredEndpoint } from './endpoint/relay-endpoint.ts'
 import type { Notice } from './notice.ts'
 
 export type Lane = 'first' | 'retry'

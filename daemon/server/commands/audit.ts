@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { createWriteStream, existsSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
-import { isDay, readMoment, utcText } from '../../../lib/base/moments.ts'
+import { isDay, readMoment, utcText } from '../../../lib/base/date-time.ts'
 import { detailsText } from '../../../lib/host/audit/details.ts'
 import type { AuditEntry, AuditQuery } from '../../../lib/index.ts'
 import { type AuditAction, auditSubjectTypes } from '../../../lib/storage/audit-actions.ts'

@@ -1,7 +1,7 @@
 /** The options and the column of each attribute of an endpoint, in `endpoints add`, `update` and `list`. The compiler asks for a new one. */
 import { type Command, Option } from 'commander'
 import type { Endpoint } from '../../../lib/index.ts'
-import type { AttributeChanges } from '../../../lib/outbox/endpoint.ts'
+import type { AttributeChanges } from '../../../lib/outbox/endpoint-attributes.ts'
 import { audiences, orders } from '../../../lib/outbox/values.ts'
 import type { Column } from '../../table.ts'
 import { UsageError } from '../../usage.ts'

@@ -1,6 +1,6 @@
 /** `folkmoot keys …` */
 
-import { readMoment } from '../../../lib/base/moments.ts'
+import { readMoment } from '../../../lib/base/date-time.ts'
 import { suggestion } from '../../../lib/base/suggest.ts'
 import type { KeyListing } from '../../../lib/index.ts'
 import { operations } from '../../../lib/operations.ts'

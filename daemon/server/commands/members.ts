@@ -1,6 +1,6 @@
 /** `folkmoot members …` */
 import { systemChance } from '../../../lib/base/chance.ts'
-import { withLines } from '../../../lib/host/audit/work.ts'
+import { withLines } from '../../../lib/host/audit/audited-work.ts'
 import { plain } from '../../json.ts'
 import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'

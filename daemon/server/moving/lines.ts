@@ -1,6 +1,6 @@
 /** The audit of a storage that a command has opened to move a network. */
 import { systemChance } from '../../../lib/base/chance.ts'
-import type { WorkParts } from '../../../lib/host/audit/work.ts'
+import type { WorkParts } from '../../../lib/host/audit/audited-work.ts'
 import { createCommunity } from '../../../lib/index.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
 import { commandActor } from '../../user.ts'

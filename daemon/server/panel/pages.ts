@@ -1,8 +1,9 @@
 /** The pages around the panel of a server: how to get in, and the way out. */
-import { assetsOf } from '../../../lib/panel/entry/assets.ts'
-import { type PanelAnswer, page } from '../../../lib/panel/entry/respond.ts'
-import { bare } from '../../../lib/panel/frame/layout.ts'
-import { type Html, html } from '../../../lib/panel/look/html.ts'
+
+import { bare } from '../../../lib/panel/layout/layout.ts'
+import { assetsOf } from '../../../lib/panel/request/assets.ts'
+import { type PanelAnswer, page } from '../../../lib/panel/request/respond.ts'
+import { type Html, html } from '../../../lib/panel/ui/html.ts'
 
 /** Each is directly below the base path of the panel, so its links are relative to that. */
 async function around(title: string, content: Html, status: number): Promise<PanelAnswer> {

@@ -1,7 +1,7 @@
 /** The relay for the panel, if it runs in another process than the server. */
 import { readFile } from 'node:fs/promises'
 import { isPostgresAddress } from '../../../adapters/sql/postgres/address.ts'
-import type { RelayView } from '../../../lib/panel/relay/relay-view.ts'
+import type { RelayView } from '../../../lib/relay/relay-view.ts'
 import { UsageError } from '../../usage.ts'
 import type { ServeFlags } from '../flags.ts'
 
@@ -34,8 +34,8 @@ export async function separateRelay(outbox: string, flags: Flags): Promise<Separ
     const view = relayViewOfStore(outbox)
     return { view, close: () => view.close() }
   }
-  const { controlKeyPath } = await import('../../relay/operate/control-key.ts')
-  const { relayViewOverControl } = await import('../../../lib/panel/relay/relay-over-control.ts')
+  const { controlKeyPath } = await import('../../relay/operate/control/control-key.ts')
+  const { relayViewOverControl } = await import('../../../lib/relay/control-client.ts')
   const file = relayControlKeyFile ?? controlKeyPath(outbox)
   // Read for each call: the relay makes the file at its first start.
   const key = async () => readFile(file, 'utf8')

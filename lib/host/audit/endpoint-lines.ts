@@ -1,5 +1,5 @@
 /** Lines of the audit about endpoints: with their attributes, and of their credentials only the fact of a change. */
-import { attributes, credentialNames } from '../../outbox/endpoint.ts'
+import { attributes, credentialNames } from '../../outbox/endpoint-attributes.ts'
 import { isSame } from '../../storage/changes.ts'
 import type { Patch } from '../../storage/contract.ts'
 import type { EndpointRow } from '../../storage/tables/administration.ts'

@@ -7,7 +7,7 @@ import { presentMember } from '../../records/member.ts'
 import { activeMember } from '../../rules/members.ts'
 import { courseworks } from '../../storage/tables/content.ts'
 import { spaces } from '../../storage/tables/members.ts'
-import type { MakeNotification } from '../notification.ts'
+import type { MakeNotification } from './define.ts'
 
 const events = {
   started: 'MemberCourseProgressStarted',

@@ -6,7 +6,7 @@ import { eventPayload } from '../../records/event.ts'
 import { port } from '../../rules/ports.ts'
 import { inZone, occurrencesAt } from '../../rules/recurrence.ts'
 import { canceledInstances, events } from '../../storage/tables/events.ts'
-import type { MakeNotification } from '../notification.ts'
+import type { MakeNotification } from './define.ts'
 
 export const eventNotifications = (notification: MakeNotification) => ({
   /**

@@ -11,8 +11,8 @@ import type { Patch } from '../../storage/contract.ts'
 import { orConflict } from '../../storage/lock.ts'
 import type { Id } from '../../storage/table.ts'
 import { type MemberRow, members } from '../../storage/tables/members.ts'
-import type { MakeNotification } from '../notification.ts'
 import { profile } from '../profile-fields.ts'
+import type { MakeNotification } from './define.ts'
 
 const levels = { 1: 'Bronze', 2: 'Silver', 3: 'Gold' } as const
 const counted = integerBetween(0, Number.MAX_SAFE_INTEGER)

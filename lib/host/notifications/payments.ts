@@ -21,7 +21,7 @@ import { batchSize } from '../../storage/rows-of.ts'
 import type { Id } from '../../storage/table.ts'
 import { members } from '../../storage/tables/members.ts'
 import { type PlanRow, purchases, type SubscriptionRow, subscriptions } from '../../storage/tables/plans.ts'
-import type { MakeNotification, NotificationInput } from '../notification.ts'
+import type { MakeNotification, NotificationInput } from './define.ts'
 
 const period = { current_period_start: optional(TimestampInput), current_period_end: optional(TimestampInput) }
 

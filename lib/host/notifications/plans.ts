@@ -18,7 +18,7 @@ import { spacesOf } from '../../rules/membership.ts'
 import { orConflict } from '../../storage/lock.ts'
 import { spaces } from '../../storage/tables/members.ts'
 import { planSpaces, plans } from '../../storage/tables/plans.ts'
-import type { MakeNotification } from '../notification.ts'
+import type { MakeNotification } from './define.ts'
 
 export const planNotifications = (notification: MakeNotification) => ({
   /**

@@ -10,7 +10,7 @@ import { lockMember } from '../../rules/members.ts'
 import type { Id } from '../../storage/table.ts'
 import { type AbuseReportRow, abuseReports, comments, posts } from '../../storage/tables/content.ts'
 import { members, spaces } from '../../storage/tables/members.ts'
-import type { MakeNotification } from '../notification.ts'
+import type { MakeNotification } from './define.ts'
 
 type Target = 'Post' | 'Comment' | 'User' | 'Space'
 

@@ -9,7 +9,7 @@ import { presentMember } from '../../records/member.ts'
 import { activeMember, memberByAddress } from '../../rules/members.ts'
 import { openPlan } from '../../rules/plans.ts'
 import { spaces } from '../../storage/tables/members.ts'
-import type { MakeNotification } from '../notification.ts'
+import type { MakeNotification } from './define.ts'
 
 /** The person who asks: a member, by id, or anybody else, by address and name. */
 const asker = {

@@ -2,9 +2,10 @@
 import { detailsText } from '../../host/audit/details.ts'
 import type { AuditEntry } from '../../host/audit/line.ts'
 import { auditActions, auditSubjectTypes } from '../../storage/audit-actions.ts'
-import { download, type PanelAnswer, page } from '../entry/respond.ts'
-import { layout } from '../frame/layout.ts'
-import { type Html, html } from '../look/html.ts'
+import { layout } from '../layout/layout.ts'
+import { download, type PanelAnswer, page } from '../request/respond.ts'
+import type { Route, View } from '../route.ts'
+import { type Html, html } from '../ui/html.ts'
 import {
   empty,
   field,
@@ -18,8 +19,7 @@ import {
   summary,
   table,
   time,
-} from '../look/parts.ts'
-import type { Route, View } from '../route.ts'
+} from '../ui/parts.ts'
 
 const pageSize = 50
 /** Entries that an export reads at a time. */

@@ -1,14 +1,14 @@
 /** The filter of deliveries: in the address, so that a link can be shared. */
-import { isDay } from '../../base/moments.ts'
+import { isDay } from '../../base/date-time.ts'
 import { catalogue, hostCatalogue } from '../../events/catalogue.ts'
 import type { Endpoint } from '../../host/endpoint.ts'
-import type { Form } from '../entry/form.ts'
-import { endpointNames } from '../frame/endpoint-names.ts'
-import { outcomeWords, stateWords } from '../frame/wording.ts'
-import { type Html, html } from '../look/html.ts'
-import { field, momentField, momentLabel, option, own, type Problems, time } from '../look/parts.ts'
-import type { DeliveryFilter, DeliveryState } from '../relay/relay-view.ts'
+import type { DeliveryFilter, DeliveryState } from '../../relay/relay-view.ts'
+import { endpointNames } from '../layout/endpoint-names.ts'
+import { outcomeWords, stateWords } from '../layout/wording.ts'
+import type { Form } from '../request/form.ts'
 import type { View } from '../route.ts'
+import { type Html, html } from '../ui/html.ts'
+import { field, momentField, momentLabel, option, own, type Problems, time } from '../ui/parts.ts'
 
 const states = Object.keys(stateWords) as readonly DeliveryState[]
 const names = ['endpoint', 'type', 'state', 'outcome', 'status', 'event', 'since', 'until'] as const

@@ -1,12 +1,12 @@
 /** The form of a new API key. */
 import { fail, invalid, isApiError } from '../../errors.ts'
 import type { NewKey } from '../../host/keys.ts'
-import type { Form } from '../entry/form.ts'
-import { layout } from '../frame/layout.ts'
-import { onceField } from '../frame/once.ts'
-import { type Html, html } from '../look/html.ts'
-import { capital, check, field, group, type Problems, problemsOf, summary, table } from '../look/parts.ts'
+import { onceField } from '../layout/form-once.ts'
+import { layout } from '../layout/layout.ts'
+import type { Form } from '../request/form.ts'
 import type { View } from '../route.ts'
+import { type Html, html } from '../ui/html.ts'
+import { capital, check, field, group, type Problems, problemsOf, summary, table } from '../ui/parts.ts'
 
 const fields = ['name', 'scopes', 'member_id', 'expires_at']
 

@@ -2,10 +2,11 @@
 import { isStorableId } from '../../base/ids.ts'
 import { ApiError, found } from '../../errors.ts'
 import type { MemberListing, MemberPage } from '../../host/members.ts'
-import { may } from '../entry/access.ts'
-import { type PanelAnswer, page, seeOther } from '../entry/respond.ts'
-import { layout } from '../frame/layout.ts'
-import { type Html, html } from '../look/html.ts'
+import { layout } from '../layout/layout.ts'
+import { may } from '../request/access.ts'
+import { type PanelAnswer, page, seeOther } from '../request/respond.ts'
+import type { Route, View } from '../route.ts'
+import { type Html, html } from '../ui/html.ts'
 import {
   badge,
   confirmation,
@@ -18,8 +19,7 @@ import {
   type Tone,
   table,
   time,
-} from '../look/parts.ts'
-import type { Route, View } from '../route.ts'
+} from '../ui/parts.ts'
 
 const pageSize = 25
 /** The filters, by the name in the address. */

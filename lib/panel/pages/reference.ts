@@ -2,11 +2,11 @@
 import { found } from '../../errors.ts'
 import type { JsonSchema } from '../../fields.ts'
 import { exampleOf } from '../../openapi/example.ts'
-import { page } from '../entry/respond.ts'
-import { layout } from '../frame/layout.ts'
-import { type Html, html } from '../look/html.ts'
-import { badge, capital, search, table } from '../look/parts.ts'
+import { layout } from '../layout/layout.ts'
+import { page } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
+import { type Html, html } from '../ui/html.ts'
+import { badge, capital, search, table } from '../ui/parts.ts'
 
 interface Parameter {
   readonly name: string

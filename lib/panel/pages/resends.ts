@@ -1,13 +1,13 @@
 /** Resending deliveries: the question with count and filter, the progress, and its stop. */
 import { ApiError, found } from '../../errors.ts'
-import { type PanelAnswer, page, seeOther } from '../entry/respond.ts'
-import { answered, askRelay } from '../frame/ask-relay.ts'
-import { endpointNames } from '../frame/endpoint-names.ts'
-import { layout } from '../frame/layout.ts'
-import { type Html, html } from '../look/html.ts'
-import { badge, confirmation, field, noProblems, note, number, option, time } from '../look/parts.ts'
-import type { CappedCount, ReplayProgress, ReplaySelection } from '../relay/relay-view.ts'
+import type { CappedCount, ReplayProgress, ReplaySelection } from '../../relay/relay-view.ts'
+import { answered, askRelay } from '../layout/ask-relay.ts'
+import { endpointNames } from '../layout/endpoint-names.ts'
+import { layout } from '../layout/layout.ts'
+import { type PanelAnswer, page, seeOther } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
+import { type Html, html } from '../ui/html.ts'
+import { badge, confirmation, field, noProblems, note, number, option, time } from '../ui/parts.ts'
 import { described, filterFrom, hiddenFields } from './delivery-filter.ts'
 
 const maxSelected = 100

@@ -3,10 +3,10 @@
  * the page, as Scalar makes them, and still no request to another origin.
  */
 import { ApiError } from '../../errors.ts'
-import { type PanelAnswer, page } from '../entry/respond.ts'
-import { layout } from '../frame/layout.ts'
-import { html, raw } from '../look/html.ts'
+import { layout } from '../layout/layout.ts'
+import { type PanelAnswer, page } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
+import { html, raw } from '../ui/html.ts'
 
 const policy = [
   `default-src 'none'`,

@@ -1,11 +1,12 @@
 /** The credentials of a webhook endpoint: the form that rotates them, and the page that shows new ones once. */
 import type { Endpoint } from '../../host/endpoint.ts'
-import type { Form } from '../entry/form.ts'
-import { page } from '../entry/respond.ts'
-import { addressNote } from '../frame/address-note.ts'
-import { layout } from '../frame/layout.ts'
-import { onceField, sentBeforePage, wasSentBefore } from '../frame/once.ts'
-import { type Html, html } from '../look/html.ts'
+import { addressNote } from '../layout/address-note.ts'
+import { onceField, sentBeforePage, wasSentBefore } from '../layout/form-once.ts'
+import { layout } from '../layout/layout.ts'
+import type { Form } from '../request/form.ts'
+import { page } from '../request/respond.ts'
+import type { Route, View } from '../route.ts'
+import { type Html, html } from '../ui/html.ts'
 import {
   check,
   field,
@@ -19,8 +20,7 @@ import {
   secret,
   summary,
   time,
-} from '../look/parts.ts'
-import type { Route, View } from '../route.ts'
+} from '../ui/parts.ts'
 import { ownEndpointOf } from './webhooks.ts'
 
 const fields = ['key', 'secret', 'keepOldSeconds']

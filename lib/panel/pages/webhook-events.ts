@@ -3,11 +3,11 @@ import { found } from '../../errors.ts'
 import { catalogue, webhookName } from '../../events/catalogue.ts'
 import type { JsonSchema } from '../../fields.ts'
 import { exampleOf } from '../../openapi/example.ts'
-import { page } from '../entry/respond.ts'
-import { layout } from '../frame/layout.ts'
-import { html } from '../look/html.ts'
-import { asked } from '../look/parts.ts'
+import { layout } from '../layout/layout.ts'
+import { page } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
+import { html } from '../ui/html.ts'
+import { asked } from '../ui/parts.ts'
 
 const groups: readonly (readonly [label: string, names: RegExp])[] = [
   ['Posts', /^(?:Post|Article|Question)/],

@@ -1,5 +1,5 @@
 /** The network, who may speak for it, and where its webhooks go. */
-import { attributeDefaults, attributes } from '../../outbox/endpoint.ts'
+import { attributeDefaults, attributes } from '../../outbox/endpoint-attributes.ts'
 import type { AuditAction, AuditSubjectType } from '../audit-actions.ts'
 import { columnsOf } from '../columns-of.ts'
 import { boolean, defaultsTo, id, integer, json, nullable, type RowIn, table, text, timestamp } from '../table.ts'
@@ -40,7 +40,7 @@ export const apiKeys = table(
   { unique: [['token_hash']], indexes: [['network_id']], global: true },
 )
 
-/** Its columns are the attributes of `lib/outbox/endpoint.ts`, in that order. */
+/** Its columns are the attributes of `lib/outbox/endpoint-attributes.ts`, in that order. */
 export const webhookEndpoints = table('webhook_endpoints', columnsOf(attributes, attributeDefaults))
 
 /** Changes of keys, endpoints and networks, and work for the relay that people asked for. Its time is `created_at`. */

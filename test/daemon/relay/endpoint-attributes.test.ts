@@ -2,16 +2,21 @@
 import * as v from 'valibot'
 import { expect, onTestFinished, test } from 'vitest'
 import { openOutbox } from '../../../adapters/outbox/file.ts'
-import { openBacking } from '../../../daemon/relay/backing.ts'
 import { systemClock, timeline } from '../../../daemon/relay/clock.ts'
 import { safely } from '../../../daemon/relay/events.ts'
 import { startIngest } from '../../../daemon/relay/ingest/ingest.ts'
+import { openStore } from '../../../daemon/relay/open-store.ts'
 import { createScheduler } from '../../../daemon/relay/schedule/scheduler.ts'
 import type { OpenEndpoint } from '../../../daemon/relay/send/credentials.ts'
 import type { Sender } from '../../../daemon/relay/send/sender.ts'
 import { defaultSettings } from '../../../daemon/relay/settings.ts'
 import { keyRing } from '../../../lib/outbox/encryption.ts'
-import { type AttributeName, attributeDefaults, attributes, type RecordedAttributes } from '../../../lib/outbox/endpoint.ts'
+import {
+  type AttributeName,
+  attributeDefaults,
+  attributes,
+  type RecordedAttributes,
+} from '../../../lib/outbox/endpoint-attributes.ts'
 import type { EndpointUpsert } from '../../../lib/outbox/record.ts'
 import { audiences, orders } from '../../../lib/outbox/values.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
@@ -61,7 +66,7 @@ async function attemptOf(record: EndpointUpsert, encryptionKeys: readonly string
   }
   const clock = systemClock
   const settings = () => ({ ...defaultSettings, retrySchedule: [0] })
-  const { store, intake, close } = await openBacking({ outbox, clock, settings })
+  const { store, intake, close } = await openStore({ outbox, clock, settings })
   const recovered = await store.recover(clock.now())
   const context = { clock, timeline: timeline(clock, recovered.time), settings, events: safely({}) }
   const scheduler = createScheduler({ ...context, store, sender, random: () => 0.5, encryptionKeys }, recovered)

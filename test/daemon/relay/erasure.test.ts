@@ -1,6 +1,6 @@
 /** People who were erased: what was delivered about them leaves the store; what waits is sent first. */
 import { expect, test } from 'vitest'
-import { openOperatorStore } from '../../../daemon/relay/backing.ts'
+import { openOperatorStore } from '../../../daemon/relay/open-store.ts'
 import type { EventRecord } from '../../../lib/outbox/record.ts'
 import { type Bench, bench, endpoint, event, receiver, status, until } from './support.ts'
 

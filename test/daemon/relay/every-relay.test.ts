@@ -12,7 +12,7 @@ const files: Readonly<Record<string, () => Promise<unknown>>> = {
   'relay-view': () => import('./operate/relay-view.test.ts'),
   skip: () => import('./operate/skip.test.ts'),
   'backlog-of-a-subject': () => import('./schedule/backlog-of-a-subject.test.ts'),
-  circuit: () => import('./schedule/circuit.test.ts'),
+  'open-circuit': () => import('./schedule/open-circuit.test.ts'),
   'fresh-start': () => import('./schedule/fresh-start.test.ts'),
   order: () => import('./schedule/order.test.ts'),
   encryption: () => import('./send/encryption.test.ts'),

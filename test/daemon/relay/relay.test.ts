@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openOperatorStore } from '../../../daemon/relay/backing.ts'
+import { openOperatorStore } from '../../../daemon/relay/open-store.ts'
 import { bench, endpoint, event, events, pass, receiver, status, until } from './support.ts'
 
 describe('a delivery', () => {

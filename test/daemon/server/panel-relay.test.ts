@@ -1,7 +1,7 @@
 /** The panel of `folkmoot serve` beside a relay in another process: over its control port, and over the database. */
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { announcedControl } from '../../../daemon/relay/operate/control-port.ts'
+import { announcedControl } from '../../../daemon/relay/operate/control/control-port.ts'
 import { startRelay } from '../../../daemon/relay/relay.ts'
 import { serve } from '../../../daemon/server/serve.ts'
 import { run } from '../../support/command.ts'

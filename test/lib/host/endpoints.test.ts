@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { NewEndpoint } from '../../../lib/index.ts'
-import { attributes } from '../../../lib/outbox/endpoint.ts'
+import { attributes } from '../../../lib/outbox/endpoint-attributes.ts'
 import { webhookEndpoints } from '../../../lib/storage/tables/administration.ts'
 import { createTestCommunity } from '../../support/community.ts'
 

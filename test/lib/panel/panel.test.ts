@@ -1,8 +1,8 @@
 /** The panel's rules for every request: policy, forgery, access, prefixes, faults. */
 import { expect, test } from 'vitest'
 import { createPanel } from '../../../lib/panel/index.ts'
-import { script } from '../../../lib/panel/look/script.ts'
-import { style } from '../../../lib/panel/look/style.ts'
+import { script } from '../../../lib/panel/ui/script.ts'
+import { style } from '../../../lib/panel/ui/style.ts'
 import { admin, createTestPanel } from './support.ts'
 
 const policy =

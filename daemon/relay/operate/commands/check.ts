@@ -11,15 +11,15 @@ import type { EncryptionFlags } from '../../../encryption-keys.ts'
 import { jsonLines } from '../../../json.ts'
 import { encryptionKeysOf } from '../../../read-encryption-keys.ts'
 import { NoRelayYet, UsageError } from '../../../usage.ts'
-import { openOperatorStore } from '../../backing.ts'
 import { openSource, relayHome } from '../../ingest/outbox-address.ts'
 import { missingOutbox, readOnlyText } from '../../ingest/outbox-presence.ts'
+import { openOperatorStore } from '../../open-store.ts'
 import { problemOf } from '../../send/credentials.ts'
 import { checkUrl } from '../../send/guard.ts'
 import type { Settings } from '../../settings.ts'
 import type { OperatorStore, RunningRelay } from '../../store/operator/operator-store.ts'
-import { outboxOf, readSettings, type SettingFlags } from '../config.ts'
-import { notedSettings } from '../settings-note.ts'
+import { outboxOf, readSettings, type SettingFlags } from '../settings/read-settings.ts'
+import { notedSettings } from '../settings/settings-note.ts'
 
 export interface CheckFlags extends SettingFlags {
   readonly outbox?: string

@@ -2,10 +2,10 @@
 import { jsonLines } from '../../../json.ts'
 import { UsageError } from '../../../usage.ts'
 import { commandActor } from '../../../user.ts'
-import { openOperatorStore } from '../../backing.ts'
 import { systemClock } from '../../clock.ts'
-import { outboxOf } from '../config.ts'
-import { closeCircuit as closeAudited } from '../work.ts'
+import { openOperatorStore } from '../../open-store.ts'
+import { outboxOf } from '../settings/read-settings.ts'
+import { closeCircuit as closeAudited } from '../tasks/operator-tasks.ts'
 
 export interface CircuitFlags {
   readonly outbox?: string

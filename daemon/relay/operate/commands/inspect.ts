@@ -1,12 +1,12 @@
 /** `folkmoot-relay status`, `deliveries` and `dead`: they work beside a running relay, and without one. */
 import { jsonLines, plain } from '../../../json.ts'
 import { type Column, table, time } from '../../../table.ts'
-import { openOperatorStore } from '../../backing.ts'
 import { systemClock } from '../../clock.ts'
-import type { Endpoint } from '../../store/endpoint/endpoint.ts'
+import { openOperatorStore } from '../../open-store.ts'
+import type { Endpoint } from '../../store/endpoint/relay-endpoint.ts'
 import type { DeliveryStatus, EndpointStatus, NoticeStatus, OperatorStore } from '../../store/operator/operator-store.ts'
-import { outboxOf } from '../config.ts'
-import { checkKnown, type SelectionFlags, selectionOf } from '../selection.ts'
+import { outboxOf } from '../settings/read-settings.ts'
+import { checkKnown, type SelectionFlags, selectionOf } from '../tasks/delivery-selection.ts'
 
 export interface InspectFlags {
   readonly outbox?: string

@@ -2,9 +2,9 @@
 import { jsonLines } from '../../../json.ts'
 import { commandActor } from '../../../user.ts'
 import { systemClock } from '../../clock.ts'
-import { outboxOf } from '../config.ts'
-import { type ReplayFlags, replayOf } from '../selection.ts'
-import { replay as replayAudited } from '../work.ts'
+import { outboxOf } from '../settings/read-settings.ts'
+import { type ReplayFlags, replayOf } from '../tasks/delivery-selection.ts'
+import { replay as replayAudited } from '../tasks/operator-tasks.ts'
 import { choosing, type InspectFlags, withStore } from './inspect.ts'
 
 /**

@@ -1,11 +1,11 @@
 /** `folkmoot-relay skip`: waiting deliveries are set aside. */
 import { jsonLines } from '../../../json.ts'
 import { commandActor } from '../../../user.ts'
-import { openOperatorStore } from '../../backing.ts'
 import { systemClock } from '../../clock.ts'
-import { outboxOf } from '../config.ts'
-import { skipOf } from '../selection.ts'
-import { skip as skipAudited } from '../work.ts'
+import { openOperatorStore } from '../../open-store.ts'
+import { outboxOf } from '../settings/read-settings.ts'
+import { skipOf } from '../tasks/delivery-selection.ts'
+import { skip as skipAudited } from '../tasks/operator-tasks.ts'
 
 export interface SkipFlags {
   readonly outbox?: string

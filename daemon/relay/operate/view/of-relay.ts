@@ -1,7 +1,7 @@
 /** The relay for the panel, over the store of a relay that runs in the same process. */
-import { openOperatorStore } from '../../backing.ts'
+import { openOperatorStore } from '../../open-store.ts'
 import type { Relay } from '../../relay.ts'
-import { pausedByPerson, testThrough } from './relay-endpoint.ts'
+import { pausedByPerson, testThrough } from './running-endpoint.ts'
 import type { OpenRelayView } from './side.ts'
 import { viewOver } from './view.ts'
 

@@ -1,13 +1,13 @@
 /** The relays for the panel over their store alone: no relay is asked, and each one notices changes within a second. */
 import { randomUUID } from 'node:crypto'
 import { ApiError } from '../../../../lib/errors.ts'
-import type { TestAnswer } from '../../../../lib/panel/relay/relay-view.ts'
-import { openOperatorStore } from '../../backing.ts'
+import type { TestAnswer } from '../../../../lib/relay/relay-view.ts'
 import { systemClock } from '../../clock.ts'
+import { openOperatorStore } from '../../open-store.ts'
 import { testEvent } from '../../send/test-delivery.ts'
-import type { Endpoint } from '../../store/endpoint/endpoint.ts'
+import type { Endpoint } from '../../store/endpoint/relay-endpoint.ts'
 import type { OperatorStore } from '../../store/operator/operator-store.ts'
-import { pausedByPerson } from './relay-endpoint.ts'
+import { pausedByPerson } from './running-endpoint.ts'
 import type { OpenRelayView } from './side.ts'
 import { viewOver } from './view.ts'
 

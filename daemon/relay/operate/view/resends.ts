@@ -1,7 +1,7 @@
 /** Resends in the background: begun, watched and stopped by the people of one network. */
 import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import type { CappedCount, ReplayProgress } from '../../../../lib/panel/relay/relay-view.ts'
+import type { CappedCount, ReplayProgress } from '../../../../lib/relay/relay-view.ts'
 import { systemClock } from '../../clock.ts'
 import type { DeliverySearch, OperatorStore } from '../../store/operator/operator-store.ts'
 

@@ -5,7 +5,7 @@ import type {
   DeliveryPage,
   DeliveryPaging,
   DeliveryRow,
-} from '../../../../lib/panel/relay/relay-view.ts'
+} from '../../../../lib/relay/relay-view.ts'
 import type { DeliverySearch, DeliveryStatus, OperatorStore } from '../../store/operator/operator-store.ts'
 
 /** Rows that one page looks through: a filter that few deliveries match yields a page that is not full, and a next one. */

@@ -1,6 +1,6 @@
 /** The difference between views of deliveries that a store keeps: who sends them, and how that is asked. */
-import type { RelayView, TestAnswer } from '../../../../lib/panel/relay/relay-view.ts'
-import type { Endpoint } from '../../store/endpoint/endpoint.ts'
+import type { RelayView, TestAnswer } from '../../../../lib/relay/relay-view.ts'
+import type { Endpoint } from '../../store/endpoint/relay-endpoint.ts'
 import type { OperatorStore } from '../../store/operator/operator-store.ts'
 
 /** The view, and the end of its connections. */

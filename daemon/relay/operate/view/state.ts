@@ -1,10 +1,5 @@
 /** The state of a network for the panel: its endpoints, and what happened in the last hours. */
-import {
-  type EndpointHealth,
-  mostOfEndpoint,
-  type RelayActivity,
-  type RelayStatus,
-} from '../../../../lib/panel/relay/relay-view.ts'
+import { type EndpointHealth, mostOfEndpoint, type RelayActivity, type RelayStatus } from '../../../../lib/relay/relay-view.ts'
 import type { EndpointStatus, OperatorStore, Slot } from '../../store/operator/operator-store.ts'
 import type { Side } from './side.ts'
 

@@ -1,6 +1,6 @@
 /** The relay for the panel, over its store. */
 import { setImmediate } from 'node:timers/promises'
-import type { CappedCount, DeliveryFilter } from '../../../../lib/panel/relay/relay-view.ts'
+import type { CappedCount, DeliveryFilter } from '../../../../lib/relay/relay-view.ts'
 import { systemClock } from '../../clock.ts'
 import type { OperatorStore } from '../../store/operator/operator-store.ts'
 import { createResends } from './resends.ts'

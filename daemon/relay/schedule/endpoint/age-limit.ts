@@ -3,7 +3,7 @@
  *
  * Such an endpoint takes a young event and refuses an older one. The newest events then go first, before those are too old as well.
  */
-import type { CircuitChange } from './breaker.ts'
+import type { CircuitChange } from './circuit.ts'
 
 export interface AgeLimit {
   /** The youngest event that it took. */

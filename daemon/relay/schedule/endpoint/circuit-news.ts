@@ -3,7 +3,7 @@
  * a count of the openings between. An announced opening is always followed by its recovery. An opening that was left out is
  * announced after the hour if the circuit is still open. So the last announcement always becomes true.
  */
-import type { CircuitNewsRecord } from '../../store/endpoint/endpoint.ts'
+import type { CircuitNewsRecord } from '../../store/endpoint/relay-endpoint.ts'
 
 export interface CircuitNews {
   /** The circuit opened. @returns what to add to the announcement; `undefined` when the host does not hear of it */

@@ -1,12 +1,19 @@
 /** How one endpoint does: its circuit, how many attempts it takes at once, and since when it fails. Its results change all of that. */
 import { isRefusal, type Outcome } from '../../send/outcome.ts'
 import type { Settings } from '../../settings.ts'
-import type { BreakerRecord, Endpoint, EndpointState, StoredEndpoint } from '../../store/endpoint/endpoint.ts'
-import type { Standing } from '../ready/shares.ts'
+import type { CircuitRecord, Endpoint, EndpointState, StoredEndpoint } from '../../store/endpoint/relay-endpoint.ts'
 import { createAgeLimit } from './age-limit.ts'
-import { type Breaker, type CircuitChange, createBreaker, type Ticket } from './breaker.ts'
+import {
+  forgiven,
+  type Health,
+  healthAfter,
+  recordedHealth,
+  recordedStanding,
+  type Standing,
+  standingAfter,
+} from './attempt-health.ts'
+import { type Circuit, type CircuitChange, createCircuit, type Ticket } from './circuit.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency-limiter.ts'
-import { forgiven, type Health, healthAfter, recordedHealth, recordedStanding, standingAfter } from './health.ts'
 
 /** The inputs of an endpoint's health. */
 export interface HealthParts {
@@ -36,9 +43,9 @@ const startsAfresh = (endpoint: Endpoint, recorded: number): boolean => endpoint
 
 export class EndpointHealth {
   readonly #settings: () => Settings
-  readonly #newBreaker: (record?: BreakerRecord, epoch?: number) => Breaker
+  readonly #newCircuit: (record?: CircuitRecord, epoch?: number) => Circuit
   readonly #ages: ReturnType<typeof createAgeLimit>
-  #breaker: Breaker
+  #circuit: Circuit
   #limiter: ConcurrencyLimiter
   #current: Health
   #standing: Standing
@@ -49,12 +56,12 @@ export class EndpointHealth {
   readonly circuitClosedAtStart: boolean
 
   constructor({ endpoint, state }: StoredEndpoint, { settings, monotonic, timeline }: HealthParts) {
-    const breakerSettings = () => ({ threshold: settings().breakerThreshold, cooldown: settings().breakerCooldown })
+    const circuitSettings = () => ({ threshold: settings().breakerThreshold, cooldown: settings().breakerCooldown })
     const afresh = startsAfresh(endpoint, state?.fresh_starts ?? 0)
     this.#settings = settings
-    this.#newBreaker = (record, epoch) => createBreaker(breakerSettings, monotonic, timeline, record, epoch)
+    this.#newCircuit = (record, epoch) => createCircuit(circuitSettings, monotonic, timeline, record, epoch)
     this.circuitClosedAtStart = afresh && state?.breaker.open === true
-    this.#breaker = this.#newBreaker(afresh ? undefined : state?.breaker)
+    this.#circuit = this.#newCircuit(afresh ? undefined : state?.breaker)
     this.#limiter = this.#newLimiter(endpoint)
     this.#pausedUntil = afresh ? 0 : (state?.pausedUntil ?? 0)
     this.#freshStarts = endpoint.fresh_starts
@@ -63,8 +70,8 @@ export class EndpointHealth {
     this.#ages = createAgeLimit(state?.youngest ?? null)
   }
 
-  get circuit(): Pick<Breaker, 'permit' | 'begin' | 'release' | 'probed' | 'freshFrom' | 'end'> {
-    return this.#breaker
+  get circuit(): Pick<Circuit, 'permit' | 'begin' | 'release' | 'probed' | 'freshFrom' | 'end'> {
+    return this.#circuit
   }
 
   get current(): Health {
@@ -84,7 +91,7 @@ export class EndpointHealth {
   record(): Omit<EndpointState, 'unreadable' | 'news'> {
     return {
       ...this.#current,
-      breaker: this.#breaker.snapshot(),
+      breaker: this.#circuit.snapshot(),
       pausedUntil: this.#pausedUntil,
       youngest: this.#ages.youngest,
       fresh_starts: this.#freshStarts,
@@ -94,9 +101,9 @@ export class EndpointHealth {
   /** Until when nothing may be sent, whatever waits; `undefined` if something may. */
   blockedUntil(now: number, monotonic: number, inFlight: number): number | undefined {
     if (now < this.#pausedUntil) return this.#pausedUntil
-    const permit = this.#breaker.permit()
+    const permit = this.#circuit.permit()
     if (permit.kind === 'probing') return Number.POSITIVE_INFINITY
-    const { earlyAt } = this.#breaker
+    const { earlyAt } = this.#circuit
     if (permit.kind === 'open' && monotonic < earlyAt) return now + earlyAt - monotonic
     // Late attempts from before the opening have to be gone, or the probe would not be alone.
     if (inFlight >= (permit.kind === 'closed' ? this.limit : 1)) return Number.POSITIVE_INFINITY
@@ -117,9 +124,9 @@ export class EndpointHealth {
   /** Takes on how the endpoint is defined from now on. */
   define(endpoint: Endpoint, wasDisabled: boolean): DefinitionEffect {
     const afresh = startsAfresh(endpoint, this.#freshStarts)
-    const circuitClosed = afresh && this.#breaker.permit().kind !== 'closed'
+    const circuitClosed = afresh && this.#circuit.permit().kind !== 'closed'
     if (afresh) {
-      this.#breaker = this.#newBreaker(undefined, this.#breaker.epoch + 1)
+      this.#circuit = this.#newCircuit(undefined, this.#circuit.epoch + 1)
       this.#pausedUntil = 0
       this.#ages.forget()
     }
@@ -151,8 +158,8 @@ export class EndpointHealth {
     const refused = failed && isRefusal(outcome)
     const tooOld = refused && !ticket.probe && this.#ages.tookYounger(event)
     let circuit: CircuitChange | undefined
-    if (outcome.result === 'blocked' || outcome.result === 'damaged') this.#breaker.release(ticket)
-    else if (!tooOld) circuit = await this.#breaker.record(ticket, event, failed, another, refused)
+    if (outcome.result === 'blocked' || outcome.result === 'damaged') this.#circuit.release(ticket)
+    else if (!tooOld) circuit = await this.#circuit.record(ticket, event, failed, another, refused)
     if (outcome.result === 'delivered') this.#ages.took(event)
     const preferNewest = (circuit && this.#ages.circuitChanged(circuit, event)) || tooOld
     this.#adaptLimit(ticket, outcome, failed && !tooOld, circuit)

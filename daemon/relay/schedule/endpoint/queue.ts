@@ -3,9 +3,9 @@
  * the store. The head of a fifo endpoint and the events of probes are looked up one at a time.
  */
 
-import type { Endpoint } from '../../store/endpoint/endpoint.ts'
+import type { Endpoint } from '../../store/endpoint/relay-endpoint.ts'
 import type { Lane, RelayStore, Waiting } from '../../store/store.ts'
-import type { End } from './breaker.ts'
+import type { End } from './circuit.ts'
 
 /** Of four attempts, this many are first attempts while both lanes have work. */
 const firstsPerRound = 3

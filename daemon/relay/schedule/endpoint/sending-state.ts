@@ -1,6 +1,6 @@
 /** Whether an endpoint is sent anything, and if not, why. Pure: the one place in which that changes. */
 import { type OpenEndpoint, opened, type PlainCredentials, type Reading } from '../../send/credentials.ts'
-import type { Endpoint } from '../../store/endpoint/endpoint.ts'
+import type { Endpoint } from '../../store/endpoint/relay-endpoint.ts'
 
 /** Its key and secrets, which may be encrypted. */
 type Readable = { readonly kind: 'readable'; readonly plain: PlainCredentials }

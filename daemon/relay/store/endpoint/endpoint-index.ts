@@ -1,6 +1,6 @@
 /** The endpoints that are there, by network: what decides where an event goes. */
 import type { EventRecord } from '../../../../lib/outbox/record.ts'
-import type { Endpoint } from './endpoint.ts'
+import type { Endpoint } from './relay-endpoint.ts'
 
 /** An event and the endpoints that it goes to. */
 export interface Addressed {

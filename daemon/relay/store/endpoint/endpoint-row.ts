@@ -1,13 +1,13 @@
 /**
- * Endpoints in the tables of the stores. Each attribute of `lib/outbox/endpoint.ts` has a column of its name. Only the replaced
+ * Endpoints in the tables of the stores. Each attribute of `lib/outbox/endpoint-attributes.ts` has a column of its name. Only the replaced
  * credentials share the column `old`, and `old_until` is the end of the last of them.
  */
-import { attributeDefaults, attributes, type StoredAttributes } from '../../../../lib/outbox/endpoint.ts'
+import { attributeDefaults, attributes, type StoredAttributes } from '../../../../lib/outbox/endpoint-attributes.ts'
 import type { EndpointUpsert } from '../../../../lib/outbox/record.ts'
 import { orders } from '../../../../lib/outbox/values.ts'
 import { columnsOf } from '../../../../lib/storage/columns-of.ts'
 import type { ColumnType } from '../../../../lib/storage/table.ts'
-import type { Endpoint } from './endpoint.ts'
+import type { Endpoint } from './relay-endpoint.ts'
 
 export type SqlRow = Readonly<Record<string, unknown>>
 type SqlValue = string | number | boolean | null

@@ -1,8 +1,8 @@
 /** The relay's store for an operator, as an interface, and what an operator sees. */
 import type { EventRecord } from '../../../../lib/outbox/record.ts'
 import type { Positions } from '../../../../lib/outbox/source.ts'
-import type { AttemptRow, DeliveryRow, DeliveryState } from '../../../../lib/panel/relay/relay-view.ts'
-import type { Endpoint } from '../endpoint/endpoint.ts'
+import type { AttemptRow, DeliveryRow, DeliveryState } from '../../../../lib/relay/relay-view.ts'
+import type { Endpoint } from '../endpoint/relay-endpoint.ts'
 import type { Notice } from '../notice.ts'
 
 /** One endpoint for a person: no key, no secret, and of its URL the origin only. */

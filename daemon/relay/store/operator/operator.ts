@@ -1,7 +1,7 @@
 /** The relay store for an operator: looking, replaying and skipping, while a relay works on it or not. */
 import { among, given, nextVersion, type Plan, type RelayDatabase, type Rows, rows, type SqlValue } from '../database.ts'
-import type { Endpoint } from '../endpoint/endpoint.ts'
 import { endpointOf } from '../endpoint/endpoint-row.ts'
+import type { Endpoint } from '../endpoint/relay-endpoint.ts'
 import type { Notice } from '../notice.ts'
 import { disable, startAfresh } from '../plans/fresh-start.ts'
 import { keepNotices } from '../plans/kept.ts'

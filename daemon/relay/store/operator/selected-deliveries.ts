@@ -1,6 +1,6 @@
 /** The deliveries of an operator's selection: counted, for a person, or in parts to change. */
 
-import type { DeliveryState } from '../../../../lib/panel/relay/relay-view.ts'
+import type { DeliveryState } from '../../../../lib/relay/relay-view.ts'
 import { type Plan, type RelayDatabase, type Rows, row, rows } from '../database.ts'
 import { iso, number, numberOrNull, type SqlRow, text, textOrNull } from '../rows.ts'
 import type { DeliveryStatus, Selection } from './operator-store.ts'

@@ -1,7 +1,7 @@
 /** Decisions of people about an endpoint: sending begins anew, or ends. */
 import { nextVersion, type Plan, type RelayDatabase, row } from '../database.ts'
-import type { Endpoint } from '../endpoint/endpoint.ts'
 import { endpointColumns, endpointOf } from '../endpoint/endpoint-row.ts'
+import type { Endpoint } from '../endpoint/relay-endpoint.ts'
 
 /**
  * Gives an endpoint a fresh start; the relay that sends to it learns of it.

@@ -1,7 +1,7 @@
 /** Reads what waits for an endpoint, and what is to be sent of it. */
 import { among, type Plan, type RelayDatabase, row, rows } from '../database.ts'
-import type { StoredEndpoint } from '../endpoint/endpoint.ts'
 import { endpointColumns } from '../endpoint/endpoint-row.ts'
+import type { StoredEndpoint } from '../endpoint/relay-endpoint.ts'
 import { number, outgoingOf, storedEndpointOf, waitingOf } from '../rows.ts'
 import type { Outgoing, RelayStore, Waiting } from '../store.ts'
 

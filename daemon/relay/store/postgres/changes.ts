@@ -1,6 +1,7 @@
 /** Reads what other relays changed in the database. */
-import type { Endpoint } from '../endpoint/endpoint.ts'
+
 import { endpointColumns, endpointOf } from '../endpoint/endpoint-row.ts'
+import type { Endpoint } from '../endpoint/relay-endpoint.ts'
 import { number, numberOrNull } from '../rows.ts'
 import type { PostgresDatabase } from './database.ts'
 

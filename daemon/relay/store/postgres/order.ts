@@ -3,7 +3,7 @@
  * behind.
  */
 
-import type { Endpoint } from '../endpoint/endpoint.ts'
+import type { Endpoint } from '../endpoint/relay-endpoint.ts'
 import { arriving, behind, number, text } from '../rows.ts'
 import { LeaseLost } from '../store.ts'
 import type { PostgresDatabase, Session } from './database.ts'

@@ -18,8 +18,8 @@ import { outboxTable } from './intake.ts'
 import { patienceOf } from './lease-time.ts'
 import { createLeases } from './leases.ts'
 import { arrange, arrangeAll, type Progress } from './order.ts'
-import { readingAhead } from './reading-ahead.ts'
 import { recordTurn } from './turn.ts'
+import { waitingReader } from './waiting-reader.ts'
 
 export interface PostgresStoreOptions {
   readonly url: string
@@ -139,7 +139,7 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
 
   const store: RelayStore = {
     ...readingOf(database),
-    ...readingAhead(database),
+    ...waitingReader(database),
     recover: (now) =>
       alone(async () => {
         await leases.begin()

@@ -2,7 +2,7 @@
  * Keeps the order of subjects in the SQLite store: of each subject the oldest waiting delivery is in a lane, the others behind.
  */
 import type { DatabaseSync } from 'node:sqlite'
-import type { Endpoint } from '../endpoint/endpoint.ts'
+import type { Endpoint } from '../endpoint/relay-endpoint.ts'
 import { arriving, behind, number, text, textOrNull } from '../rows.ts'
 
 /** Arrivals put in order at once, for each endpoint. */

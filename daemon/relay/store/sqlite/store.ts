@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { logBytesKept } from '../../../../adapters/sql/sqlite/file.ts'
 import { type Plan, row, rows } from '../database.ts'
-import type { Endpoint } from '../endpoint/endpoint.ts'
+import type { Endpoint } from '../endpoint/relay-endpoint.ts'
 import { disable, startAfresh } from '../plans/fresh-start.ts'
 import { createIngester } from '../plans/ingest.ts'
 import { interrupt } from '../plans/interruptions.ts'
@@ -13,7 +13,7 @@ import type { SeparateStore } from '../separate-store.ts'
 import type { Ingested, Recorded, Recovered, Result, StoreChanges, Turn } from '../store.ts'
 import { openDatabase, refuseUnwritable } from './database.ts'
 import { createOrder } from './order.ts'
-import { readingAhead } from './reading-ahead.ts'
+import { waitingReader } from './waiting-reader.ts'
 
 const nothingNew: StoreChanges = {
   lease: 'for ever',
@@ -138,7 +138,7 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
 
   return {
     ...readingOf(database),
-    ...readingAhead(database),
+    ...waitingReader(database),
     recover: (now) => database.transaction(() => recover(now)),
     positions: () =>
       database.read(function* () {

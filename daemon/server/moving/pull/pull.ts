@@ -1,7 +1,7 @@
 /** `folkmoot pull`: a network of any server of this API, into a storage. */
-import { isDay } from '../../../../lib/base/moments.ts'
+import { isDay } from '../../../../lib/base/date-time.ts'
 import { isClientError } from '../../../../lib/client/index.ts'
-import { withLines } from '../../../../lib/host/audit/work.ts'
+import { withLines } from '../../../../lib/host/audit/audited-work.ts'
 import { jsonLine } from '../../../json.ts'
 import { table } from '../../../table.ts'
 import { CommandFailure, UsageError } from '../../../usage.ts'

@@ -1,6 +1,6 @@
 /** The view of an operator on several relays, and the actions on them, by the command line and by any control port. */
 import { expect, test } from 'vitest'
-import { controlKey } from '../../../../daemon/relay/operate/control-key.ts'
+import { controlKey } from '../../../../daemon/relay/operate/control/control-key.ts'
 import { testPostgres } from '../../../support/postgres.ts'
 import { ended } from '../../../support/program.ts'
 import { endpoint, event, events, until } from '../support.ts'

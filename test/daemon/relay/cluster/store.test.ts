@@ -1,7 +1,7 @@
 /** The answers of the shared store to its relay, when others or the database get in between. */
 import { expect, onTestFinished, test } from 'vitest'
-import { openOperatorStore } from '../../../../daemon/relay/backing.ts'
 import { systemClock } from '../../../../daemon/relay/clock.ts'
+import { openOperatorStore } from '../../../../daemon/relay/open-store.ts'
 import { openDatabase } from '../../../../daemon/relay/store/postgres/database.ts'
 import { patienceOf } from '../../../../daemon/relay/store/postgres/lease-time.ts'
 import { openPostgresStore } from '../../../../daemon/relay/store/postgres/store.ts'

@@ -11,7 +11,7 @@ import { openOutbox } from '../../../../adapters/outbox/file.ts'
 import { postgresStorage } from '../../../../adapters/storage/postgres.ts'
 import { sqliteStorage } from '../../../../adapters/storage/sqlite.ts'
 import { type CheckFlags, check } from '../../../../daemon/relay/operate/commands/check.ts'
-import { outboxOf, readSettings } from '../../../../daemon/relay/operate/config.ts'
+import { outboxOf, readSettings } from '../../../../daemon/relay/operate/settings/read-settings.ts'
 import type { OutboxRecord } from '../../../../lib/outbox/record.ts'
 import { begunRelay } from '../../../support/begun.ts'
 import { temporaryDirectory } from '../../../support/directory.ts'
@@ -209,8 +209,8 @@ test('a store that may not be read is said to be one, and not to be missing', ({
   skip(getuid?.() !== 0, 'files of another user need root')
   const directory = temporaryDirectory()
   chmodSync(directory, 0o700)
-  const backing = join(import.meta.dirname, '../../../../daemon/relay/backing.ts')
-  const asNobody = `import { openOperatorStore } from ${JSON.stringify(backing)}
+  const opening = join(import.meta.dirname, '../../../../daemon/relay/open-store.ts')
+  const asNobody = `import { openOperatorStore } from ${JSON.stringify(opening)}
     process.setuid(65534)
     await openOperatorStore(${JSON.stringify(directory)})`
   const { stderr } = spawnSync(execPath, ['--input-type=module', '--eval', asNobody], { encoding: 'utf8' })

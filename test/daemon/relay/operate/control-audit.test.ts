@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { controlKey } from '../../../../daemon/relay/operate/control-key.ts'
+import { controlKey } from '../../../../daemon/relay/operate/control/control-key.ts'
 import { relayViewOverControl } from '../../../../lib/panel/index.ts'
 import { endpoint, event, status, until } from '../support.ts'
 import { controlled } from './controlled.ts'

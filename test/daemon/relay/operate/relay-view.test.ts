@@ -3,8 +3,8 @@
  * alone. Each runs on each store.
  */
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { startControl } from '../../../../daemon/relay/operate/control.ts'
-import { controlKey } from '../../../../daemon/relay/operate/control-key.ts'
+import { startControl } from '../../../../daemon/relay/operate/control/control.ts'
+import { controlKey } from '../../../../daemon/relay/operate/control/control-key.ts'
 import { createMetrics } from '../../../../daemon/relay/operate/metrics.ts'
 import { relayViewOf } from '../../../../daemon/relay/operate/view/of-relay.ts'
 import { relayViewOfStore } from '../../../../daemon/relay/operate/view/of-store.ts'

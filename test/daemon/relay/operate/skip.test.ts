@@ -1,9 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openOperatorStore } from '../../../../daemon/relay/backing.ts'
-import { startControl } from '../../../../daemon/relay/operate/control.ts'
-import { controlKey } from '../../../../daemon/relay/operate/control-key.ts'
+import { openOperatorStore } from '../../../../daemon/relay/open-store.ts'
+import { startControl } from '../../../../daemon/relay/operate/control/control.ts'
+import { controlKey } from '../../../../daemon/relay/operate/control/control-key.ts'
 import { createMetrics } from '../../../../daemon/relay/operate/metrics.ts'
-import { skipIn } from '../../../../daemon/relay/operate/on-endpoint.ts'
+import { skipIn } from '../../../../daemon/relay/operate/tasks/on-endpoint.ts'
 import { ended } from '../../../support/program.ts'
 import { type Bench, bench, endpoint, event, events, receiver, status, until } from '../support.ts'
 

@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
 import { openOutbox } from '../../../../adapters/outbox/file.ts'
-import { storePath } from '../../../../daemon/relay/backing.ts'
+import { storePath } from '../../../../daemon/relay/open-store.ts'
 import { createMetrics } from '../../../../daemon/relay/operate/metrics.ts'
 import { type Relay, startRelay } from '../../../../daemon/relay/relay.ts'
 import { noticeKinds } from '../../../../daemon/relay/store/notice.ts'

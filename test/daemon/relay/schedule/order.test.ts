@@ -1,7 +1,7 @@
 /** Endpoints that keep the order of subjects. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openOperatorStore } from '../../../../daemon/relay/backing.ts'
+import { openOperatorStore } from '../../../../daemon/relay/open-store.ts'
 import { bench, endpoint, event, receiver, status, until } from '../support.ts'
 
 const about = (subject: string, id: string) => event(id, { subject })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { openOutbox } from '../../../../adapters/outbox/file.ts'
 import { outboxDirectory } from '../../../../adapters/outbox/reader.ts'
-import { storePath } from '../../../../daemon/relay/backing.ts'
+import { storePath } from '../../../../daemon/relay/open-store.ts'
 import { startRelay } from '../../../../daemon/relay/relay.ts'
 import { openSqliteStore } from '../../../../daemon/relay/store/sqlite/store.ts'
 import { temporaryDirectory } from '../../../support/directory.ts'

@@ -1,6 +1,6 @@
 /** Endpoints whose keys and signing secrets are encrypted: what a relay sends them, with and without the encryption key. */
 import { describe, expect, test } from 'vitest'
-import { openOperatorStore } from '../../../../daemon/relay/backing.ts'
+import { openOperatorStore } from '../../../../daemon/relay/open-store.ts'
 import type { OperatorStore } from '../../../../daemon/relay/store/operator/operator-store.ts'
 import { keyRing } from '../../../../lib/outbox/encryption.ts'
 import { bench, endpoint, event, events, pass, type Received, receiver, status, until } from '../support.ts'

@@ -11,7 +11,7 @@ import type { OperatorStore } from '../../../../daemon/relay/store/operator/oper
 import { openDatabase as openPostgres } from '../../../../daemon/relay/store/postgres/database.ts'
 import { openOperatorDatabase } from '../../../../daemon/relay/store/postgres/operator.ts'
 import { openDatabase as openSqlite } from '../../../../daemon/relay/store/sqlite/database.ts'
-import type { DeliveryFilter } from '../../../../lib/panel/relay/relay-view.ts'
+import type { DeliveryFilter } from '../../../../lib/relay/relay-view.ts'
 import { temporaryDirectory } from '../../../support/directory.ts'
 import { testPostgres } from '../../../support/postgres.ts'
 import { soaking } from '../../../support/rounds.ts'

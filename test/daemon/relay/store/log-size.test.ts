@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { storePath } from '../../../../daemon/relay/backing.ts'
+import { storePath } from '../../../../daemon/relay/open-store.ts'
 import { createMetrics } from '../../../../daemon/relay/operate/metrics.ts'
 import { bench, endpoint, event, receiver, until } from '../support.ts'
 

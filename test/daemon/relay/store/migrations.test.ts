@@ -4,9 +4,9 @@ import { rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openBacking, openOperatorStore, storePath } from '../../../../daemon/relay/backing.ts'
 import { systemClock } from '../../../../daemon/relay/clock.ts'
 import { relayHome } from '../../../../daemon/relay/ingest/outbox-address.ts'
+import { openOperatorStore, openStore, storePath } from '../../../../daemon/relay/open-store.ts'
 import { checkSettings } from '../../../../daemon/relay/settings.ts'
 import type { SeparateStore } from '../../../../daemon/relay/store/separate-store.ts'
 import type { RelayStore } from '../../../../daemon/relay/store/store.ts'
@@ -122,7 +122,7 @@ const engines = [
 
 /** The data behind a relay on an outbox. */
 async function backing(outbox: string) {
-  const opened = await openBacking({ outbox, clock: systemClock, settings: () => checkSettings({}) })
+  const opened = await openStore({ outbox, clock: systemClock, settings: () => checkSettings({}) })
   let closing: Promise<void> | undefined
   const close = () => (closing ??= opened.close())
   onTestFinished(close)

@@ -1,0 +1,44 @@
+/** The key of a running relay's control: a file that only the readers of the outbox may read. */
+import { randomBytes } from 'node:crypto'
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { pid } from 'node:process'
+import { makeDirectory } from '../../../../adapters/files/directory.ts'
+import { errorCode, fileError } from '../../../../adapters/files/errors.ts'
+import { UsageError } from '../../../usage.ts'
+import { relayHome } from '../../ingest/outbox-address.ts'
+
+/** The key's file, among the relay's own files. */
+export const controlKeyPath = (outbox: string): string => join(relayHome(outbox), 'control.key')
+
+/** The key of an outbox's control; made if it does not exist yet. Readers of the outbox may read it. */
+export function controlKey(outbox: string): string {
+  const path = controlKeyPath(outbox)
+  try {
+    makeDirectory(dirname(path), 0o700)
+    return existsSync(path) ? keyIn(path) : newKey(path)
+  } catch (error) {
+    if (error instanceof UsageError) throw error
+    throw fileError(`the control key ${path} cannot be written or read`, error)
+  }
+}
+
+/** Made elsewhere first, so that a disk that is full never leaves an empty key behind, which anybody could guess. */
+function newKey(path: string): string {
+  const draft = `${path}.${pid}`
+  try {
+    writeFileSync(draft, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 })
+    linkSync(draft, path)
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error
+  } finally {
+    rmSync(draft, { force: true })
+  }
+  return keyIn(path)
+}
+
+function keyIn(path: string): string {
+  const key = readFileSync(path, 'utf8').trim()
+  if (key.length < 32) throw new UsageError(`the control key ${path} is too short: delete the file, and a new one is made`)
+  return key
+}

@@ -1,0 +1,63 @@
+/** The relay's settings from its command line and its configuration file. */
+import { readFile } from 'node:fs/promises'
+import { errorCode } from '../../../../adapters/files/errors.ts'
+import { isPostgresAddress } from '../../../../adapters/sql/postgres/address.ts'
+import type { EncryptionFlags } from '../../../encryption-keys.ts'
+import { UsageError } from '../../../usage.ts'
+import { checkSettings, type Settings, SettingsError } from '../../settings.ts'
+import { flaggedSettings, type SettingTexts } from './setting-flags.ts'
+
+/** The flags that are settings, as the command line gives them. */
+export interface SettingFlags extends EncryptionFlags, Omit<SettingTexts, 'encryptionKeyFile'> {
+  readonly config?: string
+}
+
+async function readConfig(path: string): Promise<Readonly<Record<string, unknown>>> {
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new UsageError(`--config ${path} cannot be read: ${errorCode(error) || 'it is not a text file'}`)
+  })
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    // The parser quotes the text around the mistake, which may be a secret and several lines long. So only the position is
+    // reported.
+    const place = /\((line \d+ column \d+)\)$/.exec(error instanceof Error ? error.message : '')?.[1]
+    throw new UsageError(`--config ${path} is not JSON${place === undefined ? '' : ` (${place})`}`)
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new UsageError(`--config ${path} must hold one JSON object`)
+  return value as Record<string, unknown>
+}
+
+/**
+ * Settings: the defaults, over them the file, over it the flags.
+ * @throws UsageError naming every problem
+ */
+export async function readSettings(flags: SettingFlags): Promise<Settings> {
+  const file = flags.config === undefined ? {} : await readConfig(flags.config)
+  const { encryptionKeyFile } = flags
+  const given = { ...file, ...flaggedSettings(flags), ...(encryptionKeyFile === undefined ? {} : { encryptionKeyFile }) }
+  try {
+    return checkSettings(given)
+  } catch (error) {
+    if (error instanceof SettingsError)
+      throw new UsageError(flags.config === undefined ? error.message : `--config ${flags.config}: ${error.message}`)
+    throw error
+  }
+}
+
+/**
+ * The outbox that `--outbox` names: a directory, `sqlite:PATH` or `postgres://…`.
+ * @throws UsageError for an outbox that this relay cannot read
+ */
+export function outboxOf(address: string | undefined): string {
+  if (address === undefined || address === '')
+    throw new UsageError('--outbox is missing: give the `outbox` that the API server prints, a directory or a database')
+  // One letter before the colon is a drive. A directory whose name looks like this is `./name:`.
+  const scheme = /^([a-z][a-z0-9+.-]+):/i.exec(address)?.[1]
+  const usable = scheme === undefined || /^sqlite:./.test(address) || isPostgresAddress(address)
+  if (!usable)
+    throw new UsageError(`--outbox must be a directory, sqlite:PATH or postgres://…, got one that begins with ${scheme}:`)
+  return address
+}

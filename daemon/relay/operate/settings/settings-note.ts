@@ -1,0 +1,47 @@
+/** Which addresses a running relay sends to, for `check` on the same machine: a file beside its control key. */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { pid } from 'node:process'
+import { makeDirectory } from '../../../../adapters/files/directory.ts'
+import { relayHome } from '../../ingest/outbox-address.ts'
+import { checkSettings, type Settings } from '../../settings.ts'
+import type { RunningRelay } from '../../store/operator/operator-store.ts'
+
+/** The settings that decide about an address. */
+const names = ['allowHttp', 'allowPrivate', 'allowAddresses', 'ports'] as const
+
+const pathOf = (outbox: string): string => join(relayHome(outbox), 'settings.json')
+
+/** Notes the settings of this relay. It works without that, so a failure is ignored. */
+export function noteSettings(outbox: string, settings: Settings): void {
+  try {
+    makeDirectory(relayHome(outbox), 0o700)
+    const noted = { host: hostname(), pid, ...Object.fromEntries(names.map((name) => [name, settings[name]])) }
+    writeFileSync(pathOf(outbox), `${JSON.stringify(noted)}\n`, { mode: 0o600 })
+  } catch {
+    // A full disk: `check` judges by its own flags.
+  }
+}
+
+export function withdrawSettings(outbox: string): void {
+  try {
+    rmSync(pathOf(outbox), { force: true })
+  } catch {
+    // It names a process that has ended, so nobody heeds it.
+  }
+}
+
+/** The settings of a relay that runs, if it has noted them here. */
+export function notedSettings(outbox: string, relays: readonly RunningRelay[]): Settings | undefined {
+  try {
+    const {
+      host,
+      pid: writer,
+      ...settings
+    } = JSON.parse(readFileSync(pathOf(outbox), 'utf8')) as Readonly<Record<string, unknown>>
+    return relays.some((relay) => relay.host === host && relay.pid === writer) ? checkSettings(settings) : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,258 @@
+/** One endpoint at run time: whether, when and what it may be sent next. */
+import { isEndpointFailure, type Outcome } from '../../send/outcome.ts'
+import type { Endpoint, EndpointState, StoredEndpoint } from '../../store/endpoint/relay-endpoint.ts'
+import type { Notice } from '../../store/notice.ts'
+import type { Lane, RelayStore, Waiting } from '../../store/store.ts'
+import type { Health, Standing } from './attempt-health.ts'
+import type { End, Permit, Ticket } from './circuit.ts'
+import { type CircuitNews, createCircuitNews } from './circuit-news.ts'
+import { type DefinitionEffect, EndpointHealth, type HealthParts, type ResultEffect } from './endpoint-health.ts'
+import { EndpointQueue, type Reading } from './queue.ts'
+import { initialState, type SendingState, type StateChange, transition, unreadableFor } from './sending-state.ts'
+
+/** Notices of one kind about one endpoint are at least this far apart, in milliseconds. */
+const noticeInterval = 3_600_000
+/** A second suspect, and an endpoint that is not in order yet, are asked about again after so many milliseconds. */
+const suspectPause = 50
+const orderPause = 1000
+
+/** The next step for an endpoint: a delivery, or nothing until a time (infinity: until something happens). */
+export type Next =
+  | { readonly kind: 'send'; readonly waiting: Waiting; readonly ticket: Ticket }
+  | { readonly kind: 'wait'; readonly until: number }
+
+/** The inputs of that choice besides the endpoint. */
+export interface Situation {
+  /** The relay's timeline. */
+  readonly now: number
+  readonly monotonic: number
+  /** Retries hold their share of all slots already. */
+  readonly retriesFull: boolean
+  /** A delivery that twice was in flight when the process died is in flight: no second one beside it. */
+  readonly suspectInFlight: boolean
+  /** Whether what waits for this endpoint is in its order; nothing is sent before that. */
+  readonly isOrdered: boolean
+}
+
+/** A delivery that is suspected of having killed the process. */
+export const isSuspect = (waiting: Waiting): boolean => waiting.interruptions >= 2
+
+export class EndpointRun {
+  readonly #health: EndpointHealth
+  readonly #queue: EndpointQueue
+  readonly #readsAtOnce: number
+  /** In flight, event by delivery. */
+  readonly #inFlight = new Map<number, number>()
+  /** Deliveries whose results are not recorded yet: the store still calls them waiting. */
+  readonly #unrecorded = new Set<number>()
+  /** When a notice of a kind was last sent, and how many were due since. */
+  readonly #noticed = new Map<Notice['kind'], { readonly at: number; omitted: number }>()
+  /** What the host hears of its circuit. */
+  readonly circuitNews: CircuitNews
+  #state: SendingState
+
+  constructor(stored: StoredEndpoint, store: RelayStore, parts: HealthParts) {
+    const { endpoint, state } = stored
+    this.#readsAtOnce = store.readsAtOnce
+    this.#state = initialState(endpoint, state?.unreadable ?? null)
+    this.#health = new EndpointHealth(stored, parts)
+    this.circuitNews = createCircuitNews(noticeInterval, state?.breaker.open ?? false, state?.news)
+    this.#queue = new EndpointQueue(endpoint.ref, store, {
+      has: (delivery) => this.#inFlight.has(delivery) || this.#unrecorded.has(delivery),
+      list: () => [...this.#inFlight.keys(), ...this.#unrecorded],
+    })
+  }
+
+  /** As it is defined now. */
+  get endpoint(): Endpoint {
+    return this.#state.endpoint
+  }
+
+  /** Whether it is sent anything, and if not, why. */
+  get state(): SendingState {
+    return this.#state
+  }
+
+  get unreadable(): string | null {
+    return unreadableFor(this.#state)
+  }
+
+  get circuit(): Permit['kind'] {
+    return this.#health.circuit.permit().kind
+  }
+
+  get circuitClosedAtStart(): boolean {
+    return this.#health.circuitClosedAtStart
+  }
+
+  get health(): Health {
+    return this.#health.current
+  }
+
+  get standing(): Standing {
+    return this.#health.standing
+  }
+
+  get isIdle(): boolean {
+    return this.#inFlight.size === 0
+  }
+
+  isInFlight({ delivery }: Waiting): boolean {
+    return this.#inFlight.has(delivery)
+  }
+
+  /** The state that is kept over restarts. */
+  record(): EndpointState {
+    return { ...this.#health.record(), news: this.circuitNews.record, unreadable: this.unreadable }
+  }
+
+  transition(change: StateChange): void {
+    this.#state = transition(this.#state, change)
+  }
+
+  /** Takes on how the endpoint is defined from now on. */
+  define(endpoint: Endpoint): DefinitionEffect {
+    const effect = this.#health.define(endpoint, this.endpoint.disabled !== null)
+    this.transition({ kind: 'defined', endpoint })
+    // It may have been removed and made again in one go: then what was read ahead is gone from the store.
+    this.#queue.refresh()
+    return effect
+  }
+
+  /** Something in the store is due at this time. */
+  expect(lane: Lane, due: number): void {
+    this.#queue.expect(lane, due)
+  }
+
+  /** Forgets what was read ahead: somebody else changed the store. */
+  refresh(): void {
+    this.#queue.refresh()
+  }
+
+  /**
+   * Whether to send a notice: of a thousand deliveries that die, people want to hear once an hour. The log has each of them.
+   * @returns how many like it were left out since the last one; `undefined` when it is left out too
+   */
+  noticeDue(kind: Notice['kind'], now: number): number | undefined {
+    const last = this.#noticed.get(kind)
+    if (last && now - last.at < noticeInterval) {
+      last.omitted++
+      return undefined
+    }
+    this.#noticed.set(kind, { at: now, omitted: 0 })
+    return last?.omitted ?? 0
+  }
+
+  /** How many deliveries of a lane to read: some rounds. */
+  get reach(): number {
+    return Math.min(this.#readsAtOnce, 4 * this.#health.limit)
+  }
+
+  /** Whether a lane has to be read from the store before the next delivery can be picked. Asked often: the cheapest question first. */
+  isHungry(lane: Lane, now: number, monotonic: number): boolean {
+    if (!this.#queue.isHungry(lane, now) || this.#state.kind !== 'active' || this.endpoint.order === 'fifo') return false
+    return this.circuit === 'closed' && this.#health.blockedUntil(now, monotonic, this.#inFlight.size) === undefined
+  }
+
+  /**
+   * Whether a lane is worth reading ahead, because little of it is left in memory and more waits. Not before all results are recorded:
+   * a read would miss the retries that they lead to.
+   */
+  isLow(lane: Lane, now: number): boolean {
+    if (this.#unrecorded.size > 0) return false
+    if (!this.#queue.isHungry(lane, now, this.reach / 2) || this.#state.kind !== 'active') return false
+    return this.endpoint.order !== 'fifo' && this.circuit === 'closed'
+  }
+
+  /** Marks a lane as being read; `feed` adds the found deliveries. */
+  reading(lane: Lane): Reading {
+    return this.#queue.reading(lane)
+  }
+
+  feed(lane: Lane, reading: Reading, found: readonly Waiting[], limit: number, now: number): void {
+    this.#queue.feed(lane, reading, found, limit, now)
+  }
+
+  /** Chooses and takes the next delivery. */
+  async next(situation: Situation): Promise<Next> {
+    const { now, monotonic } = situation
+    const blocked = this.#blockedUntil(situation)
+    if (blocked !== undefined) return wait(blocked)
+    const { circuit } = this.#health
+    const permit = circuit.permit()
+    const end: End = permit.kind === 'open' ? 'newest' : circuit.end
+    const found = await this.#find(permit, end, situation)
+    if (typeof found === 'number') return wait(found)
+    if (isSuspect(found) && situation.suspectInFlight) {
+      this.expect(found.lane, now)
+      return wait(now + suspectPause)
+    }
+    this.#health.started(monotonic)
+    this.#inFlight.set(found.delivery, found.event)
+    return { kind: 'send', waiting: found, ticket: circuit.begin(found.event, end) }
+  }
+
+  #blockedUntil({ now, monotonic, isOrdered }: Situation): number | undefined {
+    if (this.#state.kind !== 'active') return Number.POSITIVE_INFINITY
+    if (!isOrdered) return now + orderPause
+    return this.#health.blockedUntil(now, monotonic, this.#inFlight.size)
+  }
+
+  async #find(permit: Permit, end: End, { now, monotonic, retriesFull }: Situation): Promise<Waiting | number> {
+    const { order } = this.endpoint
+    const { probed, freshFrom } = this.#health.circuit
+    if (permit.kind === 'open')
+      return (await this.#queue.fresh(order, probed, freshFrom, now)) ?? now + permit.readyAt - monotonic
+    if (order === 'fifo') return this.#queue.head(now)
+    if (permit.kind === 'ready') return this.#queue.probe(end, probed, now)
+    return this.#queue.take(now, this.reach, retriesFull)
+  }
+
+  /** A delivery that was chosen is not sent after all. */
+  notSent({ delivery }: Waiting, ticket: Ticket): void {
+    this.#inFlight.delete(delivery)
+    this.#health.circuit.release(ticket)
+    this.#queue.refresh()
+  }
+
+  /** An attempt is over: its result is yet to be recorded. */
+  ended({ delivery }: Waiting, outcome: Outcome): void {
+    this.#inFlight.delete(delivery)
+    this.#unrecorded.add(delivery)
+    this.#health.ended(outcome)
+  }
+
+  /** An attempt was ended from here. It leaves its delivery as it was. */
+  aborted({ lane, due }: Waiting, ticket: Ticket): void {
+    this.#queue.expect(lane, due)
+    this.#health.circuit.release(ticket)
+  }
+
+  /** Learns from the result of an attempt that was not aborted. */
+  async learn({ event }: Waiting, ticket: Ticket, outcome: Outcome, now: number): Promise<ResultEffect> {
+    const another = () => this.#hasOther(event, now).catch(() => false)
+    const effect = await this.#health.learn(event, ticket, outcome, isEndpointFailure(outcome), another, now)
+    if (effect.preferNewest && this.endpoint.order !== 'fifo') this.#queue.preferNewest()
+    return effect
+  }
+
+  pauseUntil(time: number): void {
+    this.#health.pauseUntil(time)
+  }
+
+  async #hasOther(event: number, now: number): Promise<boolean> {
+    for (const other of this.#inFlight.values()) if (other !== event) return true
+    return this.#queue.hasOther(event, now)
+  }
+
+  recorded({ delivery }: Waiting): void {
+    this.#unrecorded.delete(delivery)
+  }
+
+  /** Nobody waits any more for what is in flight. */
+  forgetInFlight(): void {
+    this.#inFlight.clear()
+  }
+}
+
+const wait = (until: number): Next => ({ kind: 'wait', until })

@@ -1,0 +1,55 @@
+/** Makes one attempt that was chosen and recorded, and brings its outcome. */
+
+import { attemptTimeout, coversAttempt, coversRequest } from '../../attempt-timeout.ts'
+import type { RelayEvents } from '../../events.ts'
+import type { Outcome } from '../../send/outcome.ts'
+import type { Attempt, Sender } from '../../send/sender.ts'
+import type { Settings } from '../../settings.ts'
+import type { RelayStore } from '../../store/store.ts'
+import type { InFlightAttempt } from '../choose/in-flight.ts'
+
+export interface AttemptParts {
+  readonly store: Pick<RelayStore, 'leasedFor'>
+  readonly sender: Pick<Sender, 'send'>
+  readonly settings: () => Settings
+  readonly events: Required<RelayEvents>
+}
+
+const notSent = (result: Outcome['result'], reason: string): Outcome => ({
+  result,
+  reason,
+  status: null,
+  retryAfter: undefined,
+  milliseconds: 0,
+})
+
+/** Never rejects: whatever happens is an outcome. */
+export async function makeAttempt(attempt: InFlightAttempt, parts: AttemptParts): Promise<Outcome> {
+  try {
+    const ready = prepare(attempt, parts)
+    return 'result' in ready ? ready : await parts.sender.send(ready)
+  } catch (error) {
+    parts.events.onFault('an attempt failed unexpectedly', error)
+    return notSent('fault', 'unforeseen')
+  }
+}
+
+/** The body to send; or the outcome if nothing may be sent. */
+function prepare({ run, outgoing }: InFlightAttempt, { store, settings }: AttemptParts): Attempt | Outcome {
+  const timeout = attemptTimeout(settings())
+  // This process may have been stopped since the turn was recorded, for so long that others send by now.
+  if (!coversAttempt(store.leasedFor, timeout)) return notSent('aborted', 'the lease is nearly over')
+  if (!outgoing) return notSent('fault', 'no such event')
+  if (!outgoing.intact) return notSent('damaged', 'the stored body differs from the ingested one')
+  const { state } = run
+  // It was defined anew since it was chosen.
+  if (state.kind !== 'active') return notSent('aborted', 'the endpoint has changed since')
+  return {
+    endpoint: state.opened,
+    event_id: outgoing.event_id,
+    body: outgoing.body,
+    timeout,
+    // This process may be stopped while it waits for a connection, too.
+    isAllowed: () => coversRequest(store.leasedFor),
+  }
+}

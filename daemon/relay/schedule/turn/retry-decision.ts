@@ -1,0 +1,64 @@
+/** The retry decision of a delivery after an attempt's outcome: whether and when it is tried again. Pure. */
+import { isEndpointFailure, isOverload, isRefusal, type Outcome } from '../../send/outcome.ts'
+import type { Result, Waiting } from '../../store/store.ts'
+import { longestRetryAfter, nextDelay, overloadDelay } from './retry-schedule.ts'
+
+/** Answers that ask the whole endpoint to be left alone for a while, when they say for how long. */
+const pausing = new Set([429, 503])
+
+export interface RetryDecision {
+  readonly result: Result
+  /** The endpoint is not to be sent anything before this time. */
+  readonly pauseUntil: number | undefined
+  /** Why the endpoint is not to be sent anything any more. */
+  readonly disable: string | undefined
+}
+
+/**
+ * Whether a probe leaves its delivery as it was: it failed for a reason that is the endpoint's. Not for ever: once the delivery has been
+ * due for as long as the whole schedule takes, a probe is an attempt like any other.
+ */
+function isSpared({ due }: Waiting, outcome: Outcome, schedule: readonly number[], now: number): boolean {
+  const whole = 1000 * schedule.reduce((sum, delay) => sum + delay, 0)
+  return isEndpointFailure(outcome) && !isRefusal(outcome) && now - due < whole
+}
+
+/**
+ * @param schedule seconds before each attempt
+ * @param now the relay's timeline
+ * @param random a number from 0 to 1
+ * @param probe whether the circuit was open
+ */
+export function decideRetry(
+  waiting: Waiting,
+  outcome: Outcome,
+  schedule: readonly number[],
+  now: number,
+  random: number,
+  probe = false,
+): RetryDecision {
+  const attempts = waiting.attempts + 1
+  const { status, milliseconds, retryAfter, answer = null } = outcome
+  const reason = outcome.reason === String(status) ? null : outcome.reason
+  const common = { delivery: waiting.delivery, attempts, at: now, milliseconds, status, outcome: outcome.result, answer, reason }
+  if (outcome.result === 'delivered')
+    return { result: { ...common, state: 'delivered', due: waiting.due }, pauseUntil: undefined, disable: undefined }
+
+  if (probe && isSpared(waiting, outcome, schedule, now)) {
+    const asked = Math.max(overloadDelay(schedule, isOverload(outcome)), Math.min(retryAfter ?? 0, longestRetryAfter))
+    const result = { ...common, attempts: waiting.attempts, state: 'pending', due: waiting.due } as const
+    return { result, pauseUntil: asked > 0 ? now + asked * 1000 : undefined, disable: undefined }
+  }
+
+  // No later attempt would find another body.
+  const last = outcome.result === 'damaged'
+  const delay = last ? undefined : nextDelay(schedule, { attempts, overloaded: isOverload(outcome), retryAfter }, random)
+  // 410: the receiver is gone for good. Its events wait for somebody to decide, whatever attempts are left.
+  const gone = status === 410
+  const pause = status !== null && pausing.has(status) && retryAfter !== undefined
+  return {
+    result: { ...common, state: delay === undefined && !gone ? 'dead' : 'pending', due: now + (delay ?? 0) },
+    pauseUntil: pause ? now + Math.min(retryAfter, 86_400) * 1000 : undefined,
+    disable: gone ? 'the receiver answered 410 Gone' : undefined,
+  }
+}

@@ -1,0 +1,67 @@
+/** The relay for a page: it may be missing or away, and the page must still work. */
+
+import { TooSlow, within } from '../../base/timeout.ts'
+import { ApiError, isApiError } from '../../errors.ts'
+import type { EndpointHealth, RelayView } from '../../relay/relay-view.ts'
+import type { View } from '../route.ts'
+import { type Html, html } from '../ui/html.ts'
+import { badge, note, type Tone } from '../ui/parts.ts'
+import { activityWords } from './wording.ts'
+
+/** An answer of the relay, or the reason for its silence. */
+export type FromRelay<T> = { readonly there: true; readonly value: T } | { readonly there: false; readonly why: Silence }
+
+/** `none`: there is no relay. `away`: it refused or failed. `slow`: it did not answer in time. */
+type Silence = 'none' | 'away' | 'slow'
+
+/**
+ * Asks the relay. A failure is reported to the host, and never breaks the page.
+ * @throws ApiError of the relay, whose sentence is for the visitor
+ */
+export async function askRelay<T>({ settings }: View, ask: (relay: RelayView) => Promise<T>): Promise<FromRelay<T>> {
+  if (!settings.relay) return { there: false, why: 'none' }
+  try {
+    return { there: true, value: await within(settings.timeoutMs, 'the relay', ask(settings.relay)) }
+  } catch (error) {
+    if (isApiError(error)) throw error
+    settings.report(error, { task: 'panel: the relay' })
+    return { there: false, why: error instanceof TooSlow ? 'slow' : 'away' }
+  }
+}
+
+const statuses: Readonly<Record<Silence, number>> = { none: 404, away: 502, slow: 504 }
+
+/**
+ * The answer of the relay, for a page that is nothing without it.
+ * @throws ApiError 404 without a relay, 502 if it failed, 504 if it was too slow
+ */
+export function answered<T>(asked: FromRelay<T>): T {
+  if (asked.there) return asked.value
+  throw new ApiError(statuses[asked.why], { error: reasons[asked.why] })
+}
+
+const reasons = {
+  none: 'No relay is connected to this panel, so the state of deliveries is not shown.',
+  away: 'The relay does not answer now. Events wait, and are delivered when it is back.',
+  slow: 'The relay does not answer in time. Events wait, and are delivered when it can. Try again in a moment.',
+}
+
+/** The news that there is no relay; nothing if it answered. */
+export const relayNote = (answer: FromRelay<unknown>): Html | '' =>
+  answer.there ? '' : note(answer.why === 'none' ? 'calm' : 'warn', html`<p>${reasons[answer.why]}</p>`)
+
+const tones: Readonly<Record<EndpointHealth['activity'], Tone>> = {
+  delivering: 'good',
+  paused: 'calm',
+  'circuit open': 'bad',
+  probing: 'warn',
+  disabled: 'bad',
+  unreadable: 'bad',
+}
+
+/** The state of an endpoint: from the relay, or from its definition alone. */
+export function stateBadge(enabled: boolean, health: EndpointHealth | undefined): Html {
+  if (!enabled) return badge('calm', 'Paused')
+  if (!health) return badge('calm', 'On')
+  return badge(tones[health.activity] ?? 'calm', activityWords[health.activity] ?? health.activity)
+}

@@ -1,0 +1,38 @@
+/**
+ * Forms that make a secret are taken once. A reload of the page with the secret, the way forward to it, and a double click send
+ * the same form again. It then makes nothing, in any process, and shows nothing.
+ */
+import { systemChance } from '../../base/chance.ts'
+import { ApiError } from '../../errors.ts'
+import { type PanelAnswer, page } from '../request/respond.ts'
+import type { View } from '../route.ts'
+import { type Html, html } from '../ui/html.ts'
+import { note } from '../ui/parts.ts'
+import { layout } from './layout.ts'
+
+/** A field with a value that each opening of a form has anew. */
+export const onceField = (): Html => html`<input type="hidden" name="once" value="${systemChance.uuid()}">`
+
+/**
+ * Whether this form was sent before. It counts as sent from now on, even if its values are refused: the page then has a new one.
+ * @throws ApiError 422 for a field that no page has made
+ */
+export async function wasSentBefore({ community, id, form }: View): Promise<boolean> {
+  const once = form.get('once')
+  if (once === '') return false
+  if (!/^[\da-f-]{36}$/.test(once)) throw new ApiError(422, { error: 'This form is damaged. Open it again.' })
+  return !(await community.firstUse({ network_id: id, key: once }))
+}
+
+/** The page for a form that was sent before. @param advice how to get another secret, if the first is lost */
+export const sentBeforePage = (view: View, advice: string, list: string): Promise<PanelAnswer> =>
+  page(
+    layout(
+      view,
+      'Sent before',
+      html`<h1>This form was sent before</h1>
+${note('warn', html`<p>Nothing more was made. A new value is shown once, by the first answer, and cannot be shown again.</p>`)}
+<p>${advice}</p><p><a class="button primary" href="${list}">Back</a></p>`,
+    ),
+    409,
+  )
