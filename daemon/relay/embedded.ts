@@ -80,6 +80,7 @@ export async function startRelay(options: EmbeddedRelayOptions): Promise<Embedde
     throw new TypeError('startRelay expects options, such as { outbox: storage }')
   const outbox = known(options)
   const { outbox: _, encryptionKeys = [], onAttempt, onNotice, onIngested, onFault = reportFault, ...given } = options
+  if ('encryptionKeyFile' in given) throw new TypeError('startRelay reads no file of keys: give `encryptionKeys`')
   const settings = checkSettings(given)
   const events = {
     onFault,
