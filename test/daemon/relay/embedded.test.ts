@@ -79,7 +79,7 @@ test('after `stop` nothing is sent, and a relay that is started by the address s
   const second = await start({ outbox: storage.outbox ?? '', encryptionKeys, ...local })
   await until(() => hook.received.length === 2, 'the second event comes')
   await second.stop()
-  expect(hook.received.map(({ body }) => JSON.parse(body).payload.first_name)).toEqual(['Oil', 'Ink'])
+  expect(hook.received.map(({ body }) => JSON.parse(body).payload.member.first_name)).toEqual(['Oil', 'Ink'])
 })
 
 test('`stop` waits for attempts in flight', async () => {
