@@ -1,9 +1,9 @@
 /** The tools behind the protocol, for any transport. */
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
 import type { Client } from '../../lib/client/index.ts'
+import { version } from '../version.ts'
 import { callTool } from './call.ts'
 import type { Tool } from './tools.ts'
-import { version } from './version.ts'
 
 const instructions =
   'The tools are the operations of the Admin API of a community network: members, spaces, posts, plans and others. ' +

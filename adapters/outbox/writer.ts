@@ -119,6 +119,7 @@ export async function openOutbox(options: OutboxOptions): Promise<OutboxWriter> 
   }
 
   return {
+    address: directory,
     async append(commits) {
       if (closed) throw new StorageError('closed', 'the outbox is closed')
       const { lines, bytes } = encoded(commits.filter((records) => records.length > 0))

@@ -15,7 +15,7 @@ import { type FileSystem, nodeFileSystem } from '../files/file-system.ts'
 import { acquireLock, type ProcessLock } from '../files/process-lock.ts'
 import { anything, callable, checkOptions, outboxWriter, pathOf, positive, type RulesOf } from '../options.ts'
 import { tablesInMemory } from './in-memory/tables.ts'
-import { transactionsInMemory } from './in-memory/transactions.ts'
+import { outboxOf, transactionsInMemory } from './in-memory/transactions.ts'
 import { type Document, format, parseDocument } from './lowdb/document.ts'
 import { pendingRecords } from './lowdb/pending.ts'
 import { syncedFile } from './lowdb/synced-file.ts'
@@ -114,6 +114,7 @@ async function open(lock: ProcessLock, { outbox, warn, retryMs, files }: Require
   await pending.flush()
 
   return transactionsInMemory(tables, {
+    ...outboxOf(outbox),
     async persist(group) {
       const added = group.map(({ records }) => records).filter((records) => records.length > 0)
       await write([...pending.commits, ...added])

@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import type { OutboxWriter, Storage } from '../../lib/storage/contract.ts'
 import { checkOptions, outboxWriter } from '../options.ts'
 import { tablesInMemory } from './in-memory/tables.ts'
-import { transactionsInMemory } from './in-memory/transactions.ts'
+import { outboxOf, transactionsInMemory } from './in-memory/transactions.ts'
 
 const rules = { outbox: v.optional(outboxWriter) }
 
@@ -21,6 +21,7 @@ export function memoryStorage(options: { readonly outbox?: OutboxWriter } = {}):
   const { outbox } = checkOptions('memoryStorage', rules, options, '{ outbox }')
   if (!outbox) return transactionsInMemory(tablesInMemory())
   return transactionsInMemory(tablesInMemory(), {
+    ...outboxOf(outbox),
     async persist(group) {
       const commits = group.map(({ records }) => records).filter((records) => records.length > 0)
       if (commits.length > 0) await outbox.append(commits)

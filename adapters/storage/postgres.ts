@@ -10,6 +10,7 @@ import * as v from 'valibot'
 import type { Storage, Tx } from '../../lib/storage/contract.ts'
 import { tables as allTables } from '../../lib/storage/tables.ts'
 import { anything, callable, checkOptions, count, flag, positive, type RulesOf, textOf } from '../options.ts'
+import { withSchema } from '../sql/postgres/address.ts'
 import { isPipelined, type PgClient, type PgPool } from '../sql/postgres/connection.ts'
 import { defaultSchema, postgresDialect } from '../sql/postgres/dialect.ts'
 import { notifierOver } from '../sql/postgres/notifier.ts'
@@ -155,5 +156,6 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
   return {
     ...sqlStorage({ work, nesting, snapshots, write, add, end }),
     using: (client) => nestedIn(client, language),
+    ...(url === undefined ? {} : { outbox: withSchema(url, schema) }),
   }
 }

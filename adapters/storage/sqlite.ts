@@ -192,6 +192,7 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
         connection.close()
       },
     }),
+    outbox: `sqlite:${resolve(path)}`,
     exclusive: (asked) =>
       work.run(async () => {
         nesting.refuse()

@@ -154,6 +154,8 @@ export interface Storage {
    * @param tables only commits that change rows of these tables matter. A storage that does not distinguish them counts every commit
    */
   version?(tables?: readonly Pick<Table, 'name'>[]): number
+  /** Where a relay finds the outbox: a directory, `sqlite:PATH` or `postgres://…`. Left out if a relay cannot open it by an address. */
+  readonly outbox?: string
   /** Waits for running transactions, then frees files, sockets and locks. May be called again. */
   close(): Promise<void>
   /**
@@ -171,6 +173,8 @@ export interface OutboxWriter {
    * @throws StorageError `full` or `unavailable`; then none of them may be taken for durable
    */
   append(commits: readonly (readonly OutboxRecord[])[]): Promise<void>
+  /** Where a relay finds it, as for `folkmoot-relay run --outbox`. */
+  readonly address?: string
   close(): Promise<void>
 }
 

@@ -12,6 +12,13 @@ export function postgresAddress(address: string): { readonly url: string; readon
   return { url: url.href, schema }
 }
 
+/** The address of a schema of a database. */
+export function withSchema(address: string, schema: string): string {
+  const url = new URL(address)
+  url.searchParams.set('schema', schema)
+  return url.href
+}
+
 /** An address for people and logs: without the password that it may hold. */
 export const withoutPassword = (address: string): string =>
   address.replace(/^(postgres(?:ql)?:\/\/[^:@/]*):[^@]*@/, '$1:***@').replace(/([?&]password=)[^&]*/g, '$1***')

@@ -9,7 +9,7 @@
  */
 import { setImmediate as turnOfLoop } from 'node:timers/promises'
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
-import { isStorageError, type Storage, StorageError, type Tx } from '../../../lib/storage/contract.ts'
+import { isStorageError, type OutboxWriter, type Storage, StorageError, type Tx } from '../../../lib/storage/contract.ts'
 import { nestingIn } from '../nesting.ts'
 import type { Change } from './table.ts'
 import { openSession, type Session, type TablesInMemory, undo } from './tables.ts'
@@ -48,6 +48,9 @@ const enoughInGroup = 128
 const fewestTurns = 3
 const notKept = 'the commit could not be made durable; nothing of it was kept'
 
+/** The address of an outbox, for relays, on a storage that writes to it. */
+export const outboxOf = ({ address }: OutboxWriter): Pick<Storage, 'outbox'> => (address === undefined ? {} : { outbox: address })
+
 /**
  * A storage over tables in memory.
  *
@@ -57,7 +60,7 @@ const notKept = 'the commit could not be made durable; nothing of it was kept'
  */
 export function transactionsInMemory(
   tables: TablesInMemory,
-  options: Partial<Durability> & { readonly close?: () => Promise<void> } = {},
+  options: Partial<Durability> & Pick<Storage, 'outbox'> & { readonly close?: () => Promise<void> } = {},
 ): Storage {
   const { persist } = options
   const turns = newTurns()
@@ -216,6 +219,7 @@ export function transactionsInMemory(
   }
 
   return {
+    ...(options.outbox === undefined ? {} : { outbox: options.outbox }),
     // Commits that are not durable need not count: nobody has heard of them.
     version(asked) {
       if (!asked) return newestDurable

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { toolsOf } from '../../../adapters/mcp/tools.ts'
-import { version } from '../../../adapters/mcp/version.ts'
+import { version } from '../../../adapters/version.ts'
 import { operations } from '../../../lib/operations.ts'
 import { clientOf } from '../../support/mcp.ts'
 

@@ -4,16 +4,12 @@ import { withoutPassword } from '../../../../adapters/sql/postgres/address.ts'
 import { encryptionKeysOf } from '../../../read-encryption-keys.ts'
 import { UsageError } from '../../../usage.ts'
 import { systemClock } from '../../clock.ts'
-import { combine } from '../../events.ts'
 import { placeOf } from '../../ingest/outbox-address.ts'
 import { missingOutbox } from '../../ingest/outbox-presence.ts'
-import { type Relay, startRelay, stuckLimit } from '../../relay.ts'
-import { type Control, startControl } from '../control/control.ts'
-import { withdrawPort } from '../control/control-port.ts'
+import { stuckLimit } from '../../relay.ts'
+import { startService } from '../../service.ts'
 import { createLog, type Log } from '../log.ts'
-import { createMetrics } from '../metrics.ts'
 import { outboxOf, readSettings, type SettingFlags } from '../settings/read-settings.ts'
-import { noteSettings, withdrawSettings } from '../settings/settings-note.ts'
 import { createNotifier, type ServiceManager } from '../systemd.ts'
 
 export interface RunFlags extends SettingFlags {
@@ -63,39 +59,24 @@ export async function run(flags: RunFlags, host: Host): Promise<void> {
   const outbox = outboxOf(flags.outbox)
   const settings = await readSettings(flags)
   const encryptionKeys = encryptionKeysOf({ ...flags, ...settings })
-  const port = settings.controlPort
   const log = createLog(host.output, flags.json === true)
   await expectOutbox(outbox, log)
-  let started: Relay | undefined
-  const metrics = createMetrics(() => started, host.version)
-  const heard = combine(log, metrics)
-  const relay = await startRelay({ ...heard, outbox, settings, encryptionKeys, version: host.version })
-  started = relay
-  let control: Control | undefined
-  try {
-    // One that was killed may have left its own behind, where somebody else may listen by now.
-    if (port === undefined) withdrawPort(outbox)
-    else control = await startControl({ relay, metrics, outbox, port, onFault: heard.onFault })
-  } catch (error) {
-    await relay.close(0)
-    throw error
-  }
-  noteSettings(outbox, settings)
+  const service = await startService({ outbox, settings, encryptionKeys, version: host.version, events: log })
+  const { relay } = service
   const notifier = createNotifier(host.serviceManager, systemClock, () => relay.stuckFor < stuckLimit)
 
   const { promise: stopped, resolve: stop, reject: fail } = Promise.withResolvers<void>()
   const close = (signal: string) => () => {
     log.info({ signal, inFlight: relay.scheduler.inFlight }, 'relay.stopping')
     notifier.stopping()
-    relay.close(drainTime).then(stop, fail)
+    service.close(drainTime).then(stop, fail)
   }
   host.onSignal('SIGTERM', close('SIGTERM'))
   host.onSignal('SIGINT', close('SIGINT'))
   host.onSignal('SIGHUP', () => {
     readSettings(flags)
       .then((changed) => {
-        relay.reconfigure(changed, encryptionKeysOf({ ...flags, ...changed }))
-        noteSettings(outbox, changed)
+        service.reconfigure(changed, encryptionKeysOf({ ...flags, ...changed }))
         notifier.reloading()
         log.info({}, 'relay.reloaded')
       })
@@ -112,7 +93,7 @@ export async function run(flags: RunFlags, host: Host): Promise<void> {
     allowHttp,
     allowPrivate,
     ...(allowAddresses.length > 0 ? { allowAddresses: allowAddresses.join(',') } : {}),
-    control: control?.port ?? null,
+    control: service.controlPort,
   }
   log.info(shown, 'relay.started')
   notifier.ready()
@@ -120,8 +101,6 @@ export async function run(flags: RunFlags, host: Host): Promise<void> {
     await stopped
   } finally {
     notifier.close()
-    withdrawSettings(outbox)
-    await control?.close()
   }
   log.info({}, 'relay.stopped')
 }

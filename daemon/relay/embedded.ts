@@ -1,0 +1,119 @@
+/** The relay inside of a host's process: the relay of `folkmoot-relay run`, without its signals, exit codes and output. */
+import { withoutPassword } from '../../adapters/sql/postgres/address.ts'
+import { version } from '../../adapters/version.ts'
+import type { Backlog } from '../../lib/outbox/source.ts'
+import type { RelayView } from '../../lib/relay/relay-view.ts'
+import type { RelayEvents } from './events.ts'
+import { openOperatorStore } from './open-store.ts'
+import { relayViewOf } from './operate/view/of-relay.ts'
+import { startService } from './service.ts'
+import { checkSettings, type Settings } from './settings.ts'
+import type { EndpointStatus } from './store/operator/operator-store.ts'
+
+/** Settings as in the file of `--config`, and callbacks. */
+export interface EmbeddedRelayOptions extends Partial<Omit<Settings, 'encryptionKeyFile'>>, RelayEvents {
+  /**
+   * The outbox to deliver: a storage, whose outbox it shares, or an address as for `--outbox`. That is a directory, `sqlite:PATH` or
+   * `postgres://…`.
+   */
+  readonly outbox: string | { readonly outbox?: string }
+  /** The `encryptionKeys` of the community, each 32 bytes in base64. An endpoint that none of them decrypts is sent nothing. */
+  readonly encryptionKeys?: readonly string[]
+}
+
+export interface RelayStatus {
+  /** Whether the outbox can be read and results can be recorded. */
+  readonly ready: boolean
+  /** The address of the outbox, without a password. */
+  readonly outbox: string
+  /** Attempts in flight. */
+  readonly inFlight: number
+  /** Milliseconds since everything in the outbox was ingested. */
+  readonly behindForMs: number
+  /** What is in the outbox and not ingested yet; null when the outbox cannot be read. */
+  readonly backlog: Backlog | null
+  /** The port of its control on the loopback address, with the setting `controlPort`. */
+  readonly controlPort: number | null
+  readonly endpoints: readonly EndpointStatus[]
+}
+
+export interface EmbeddedRelay {
+  /** Its state, as `folkmoot-relay status` shows it. @throws StorageError `unavailable` */
+  status(): Promise<RelayStatus>
+  /** Its figures in Prometheus's text form, for a route of yours. */
+  metrics(): Promise<string>
+  /** Deliveries and endpoints, for the option `relay` of `createPanel`. */
+  readonly view: RelayView
+  /**
+   * Ingests nothing more, waits for attempts in flight, and releases the outbox. Call it before you close the storage. An attempt that
+   * does not end in time is aborted; the next relay sends it again. May be called again, with a shorter grace.
+   * @param graceMs milliseconds, 15,000 by default
+   */
+  stop(graceMs?: number): Promise<void>
+}
+
+const known = (options: EmbeddedRelayOptions): string => {
+  const { outbox } = options
+  const address = typeof outbox === 'string' ? outbox : outbox?.outbox
+  if (typeof address === 'string' && address !== '') return address
+  const remedy = 'give the storage, or an address: a directory, sqlite:PATH or postgres://…'
+  if (typeof outbox !== 'object' || outbox === null) throw new TypeError(`startRelay: \`outbox\` is missing: ${remedy}`)
+  if (outbox instanceof Promise) throw new TypeError('startRelay: `outbox` must be awaited, got a Promise')
+  throw new TypeError(
+    'startRelay: the storage has no outbox that a relay can open. A storage in memory or of lowdb needs one of `openOutbox`; for a pool of your own, give the address of the database',
+  )
+}
+
+/** Without a listener, faults are on standard error: nobody would learn of them. */
+const reportFault = (what: string, error: unknown): void => console.error(`folkmoot relay: ${what}:`, error)
+
+/**
+ * Starts a relay in this process (specification, section 6). It delivers the events of the outbox until `stop`.
+ *
+ * One process, one fate: while it is down nothing is delivered, and its load is the load of your server. `folkmoot-relay run` is the
+ * better choice for production. One relay at a time reads a directory or a SQLite file; any number share a PostgreSQL database.
+ * @throws TypeError for a missing outbox or a malformed encryption key; SettingsError that names every unusable setting
+ * @throws StorageError `locked` when another relay uses this outbox, `newer`, `damaged`, `unavailable`
+ */
+export async function startRelay(options: EmbeddedRelayOptions): Promise<EmbeddedRelay> {
+  if (typeof options !== 'object' || options === null)
+    throw new TypeError('startRelay expects options, such as { outbox: storage }')
+  const outbox = known(options)
+  const { outbox: _, encryptionKeys = [], onAttempt, onNotice, onIngested, onFault = reportFault, ...given } = options
+  if ('encryptionKeyFile' in given) throw new TypeError('startRelay reads no file of keys: give `encryptionKeys`')
+  const settings = checkSettings(given)
+  const events = {
+    onFault,
+    ...(onAttempt ? { onAttempt } : {}),
+    ...(onNotice ? { onNotice } : {}),
+    ...(onIngested ? { onIngested } : {}),
+  }
+  const service = await startService({ outbox, settings, encryptionKeys, version, events })
+  const { relay, metrics, controlPort } = service
+  const view = relayViewOf(relay, outbox)
+  return {
+    view,
+    async status() {
+      const store = await openOperatorStore(outbox)
+      try {
+        const backlog = await relay.backlog().catch(() => null)
+        return {
+          ready: relay.ready,
+          outbox: withoutPassword(outbox),
+          inFlight: relay.scheduler.inFlight,
+          behindForMs: relay.behindFor,
+          backlog,
+          controlPort,
+          endpoints: await store.endpoints(),
+        }
+      } finally {
+        await store.close()
+      }
+    },
+    metrics: () => metrics.text(),
+    async stop(graceMs = 15_000) {
+      await view.close()
+      await service.close(graceMs)
+    },
+  }
+}

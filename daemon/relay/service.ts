@@ -1,0 +1,68 @@
+/** A relay with what makes it a service: metrics, control, and the note of its settings for commands. */
+import { combine, type RelayEvents } from './events.ts'
+import { type Control, startControl } from './operate/control/control.ts'
+import { withdrawPort } from './operate/control/control-port.ts'
+import { createMetrics, type Metrics } from './operate/metrics.ts'
+import { noteSettings, withdrawSettings } from './operate/settings/settings-note.ts'
+import { type Relay, startRelay } from './relay.ts'
+import type { Settings } from './settings.ts'
+
+export interface RelayService {
+  readonly relay: Relay
+  readonly metrics: Metrics
+  /** The port of its control, with the setting `controlPort`. */
+  readonly controlPort: number | null
+  /** @throws SettingsError, TypeError and keeps the old ones */
+  reconfigure(settings: Settings, encryptionKeys: readonly string[]): void
+  /**
+   * Stops the relay, then its control. May be called again, with a shorter grace.
+   * @param grace milliseconds for attempts in flight
+   */
+  close(grace: number): Promise<void>
+}
+
+export interface ServiceOptions {
+  /** A directory, `sqlite:PATH` or `postgres://…`. */
+  readonly outbox: string
+  readonly settings: Settings
+  readonly encryptionKeys: readonly string[]
+  readonly version: string
+  readonly events: RelayEvents
+}
+
+/** @throws as `startRelay`; UsageError when the port of the control is taken */
+export async function startService({ outbox, settings, encryptionKeys, version, events }: ServiceOptions): Promise<RelayService> {
+  const port = settings.controlPort
+  let started: Relay | undefined
+  const metrics = createMetrics(() => started, version)
+  const heard = combine(events, metrics)
+  const relay = await startRelay({ ...heard, outbox, settings, encryptionKeys, version })
+  started = relay
+  let control: Control | undefined
+  try {
+    // A relay that was killed may have left its port behind, where another program may listen by now.
+    if (port === undefined) withdrawPort(outbox)
+    else control = await startControl({ relay, metrics, outbox, port, onFault: heard.onFault })
+  } catch (error) {
+    await relay.close(0)
+    throw error
+  }
+  noteSettings(outbox, settings)
+  return {
+    relay,
+    metrics,
+    controlPort: control?.port ?? null,
+    reconfigure(changed, keys) {
+      relay.reconfigure(changed, keys)
+      noteSettings(outbox, changed)
+    },
+    async close(grace) {
+      try {
+        await relay.close(grace)
+      } finally {
+        withdrawSettings(outbox)
+        await control?.close()
+      }
+    },
+  }
+}
