@@ -51,6 +51,16 @@ type Returned<R, Nothing> =
       ? Promise<v.InferInput<R> | OptionalResult<Nothing>>
       : Promise<void>
 
+type Day = `${number}-${number}-${number}`
+
+/** That an operation is deprecated: every answer of it has the headers `Deprecation` and `Sunset`. Both days are in UTC. */
+export interface Deprecation {
+  /** The day of the first release that says so: `2027-01-31`. */
+  readonly since: Day
+  /** The day from which a release may lack it. */
+  readonly sunset?: Day
+}
+
 /** How an operation is declared. */
 export interface Declaration<
   Name extends string,
@@ -94,6 +104,7 @@ export interface Declaration<
    * commit. One that does more in rare cases is run again alone.
    */
   readonly adds?: true
+  readonly deprecated?: Deprecation
   /**
    * Work that must not happen in a transaction because it takes long or reaches outside: storing a file. Runs once, before
    * the transaction, and may throw declared errors.
@@ -121,6 +132,7 @@ export interface AnyOperation {
   readonly errors: readonly Failure[]
   readonly emits: readonly EventName[]
   readonly adds?: true
+  readonly deprecated?: Deprecation
   // Methods, so that those of a declaration, which ask for more than is known here, are assignable.
   prepare?(
     call: Pick<AnyCall, 'body' | 'ports' | 'limits'> & { newName(): string; addBytes(bytes: number): void },

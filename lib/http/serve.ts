@@ -3,11 +3,12 @@ import { type FirstAnswer, readRepeatable } from '../kernel/idempotency.ts'
 import type { RunOperation } from '../kernel/pipeline.ts'
 import { retryAfter, storageTrouble } from '../kernel/storage-errors.ts'
 import { apiRoot } from '../kernel/wire.ts'
-import type { AnyOperation, Route } from '../operation.ts'
+import type { AnyOperation, Deprecation, Route } from '../operation.ts'
 import type { Settings } from '../settings.ts'
 import { authenticator, bearerToken, type Caller } from './authenticate.ts'
 import { authorise } from './authorise.ts'
 import { printOf, readForm, readJson, readOptionalJson } from './body.ts'
+import { deprecationHeaders } from './deprecation.ts'
 import { type Answer, type Incoming, jsonAnswer } from './exchange.ts'
 import { publicAddress, requireHost, requireHttps } from './https.ts'
 import { inFlightCounter, type Usage } from './in-flight.ts'
@@ -50,6 +51,7 @@ export function server(
     const headers: Record<string, string> = {}
     let usage: Usage | undefined
     let operation: string | undefined
+    let deprecated: Deprecation | undefined
     let answered: Answer
     try {
       usage = inFlight.begin()
@@ -59,11 +61,13 @@ export function server(
         answered = readDocument(incoming, target.text)
       } else {
         operation = target.route.id
+        deprecated = target.route.operation.deprecated
         answered = await answerRoute(incoming, target, headers, usage)
       }
     } catch (error) {
       answered = failureAnswer(error, headers, operation, incoming)
     }
+    if (deprecated) answered = { ...answered, headers: { ...answered.headers, ...deprecationHeaders(deprecated) } }
     if (!usage) return answered
     const used = usage
     if (used.network !== '') traffic.count(used.network, used.key, answered.status, headers)

@@ -74,6 +74,7 @@ function describeOperation(operation: AnyOperation, id: string, writer: SchemaWr
   return {
     operationId: id,
     summary: operation.summary,
+    ...(operation.deprecated ? { deprecated: true } : {}),
     tags: [groupOf(operation)],
     security: [{ apiToken: [operation.scope] }],
     ...(events.length > 0 ? { 'x-events': events } : {}),
@@ -144,17 +145,30 @@ const headers = {
   'WWW-Authenticate': header('The way to send a token.', { type: 'string', const: 'Bearer' }),
 }
 
+// Of deprecated operations, which are few: they are no components, because unused components are an error.
+const deprecatedSince = header('Since when the operation is deprecated: `@` and seconds since 1970.', {
+  type: 'string',
+  pattern: '^@[0-9]+$',
+})
+const sunset = header('From when the operation may be gone, as a date of HTTP.', { type: 'string' })
+
 const headersByStatus: Readonly<Record<number, readonly (keyof typeof headers)[]>> = {
   401: ['WWW-Authenticate'],
   429: ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'Retry-After'],
 }
 
 /** The headers of the answers with a status. Under an `Idempotency-Key` the refusals of the operation itself are kept too. */
-function headersOf({ method, errors }: AnyOperation, status: number) {
+function headersOf({ method, errors, deprecated }: AnyOperation, status: number) {
   const mayBeKept = method === 'POST' && (status < 300 || errors.some((failure) => failure.status === status))
   const names = [...(headersByStatus[status] ?? []), ...(mayBeKept ? ['Idempotency-Replayed'] : [])]
-  if (names.length === 0) return {}
-  return { headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])) }
+  if (names.length === 0 && !deprecated) return {}
+  return {
+    headers: {
+      ...Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
+      ...(deprecated ? { Deprecation: deprecatedSince } : {}),
+      ...(deprecated?.sunset ? { Sunset: sunset } : {}),
+    },
+  }
 }
 
 function pathParameters(path: string, ids: SchemaSettings['ids']): unknown[] {
