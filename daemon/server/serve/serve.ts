@@ -1,41 +1,41 @@
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { makeDirectory } from '../../adapters/files/directory.ts'
-import { errorCode } from '../../adapters/files/errors.ts'
-import { toNodeListener } from '../../adapters/http/node.ts'
-import { withoutPassword, withPasswordLeftOut } from '../../adapters/sql/postgres/address.ts'
-import { refusedByDefault } from '../../lib/base/reach.ts'
-import type { Community } from '../../lib/index.ts'
-import { isPublicUrl } from '../../lib/options.ts'
-import { closeAll } from '../close-all.ts'
-import type { Output } from '../output.ts'
-import { encryptionKeysOf } from '../read-encryption-keys.ts'
-import type { Relay, RelayOptions } from '../relay/relay.ts'
-import { UsageError } from '../usage.ts'
+import { makeDirectory } from '../../../adapters/files/directory.ts'
+import { errorCode } from '../../../adapters/files/errors.ts'
+import { toNodeListener } from '../../../adapters/http/node.ts'
+import { withoutPassword, withPasswordLeftOut } from '../../../adapters/sql/postgres/address.ts'
+import { refusedByDefault } from '../../../lib/base/reach.ts'
+import type { Community } from '../../../lib/index.ts'
+import { isPublicUrl } from '../../../lib/options.ts'
+import { closeAll } from '../../close-all.ts'
+import type { Output } from '../../output.ts'
+import { encryptionKeysOf } from '../../read-encryption-keys.ts'
+import type { Relay, RelayOptions } from '../../relay/relay.ts'
+import { UsageError } from '../../usage.ts'
+import { controlOf } from '../control/of-server.ts'
+import { secretsOf } from '../credentials/secrets.ts'
+import { demoNetwork } from '../demo/made.ts'
+import { withFaults } from '../faults/listener.ts'
+import { describePlan, planOf } from '../faults/plan.ts'
+import { assetsPath, withAssets } from '../http/assets.ts'
+import { createFront, type Front } from '../http/front.ts'
+import { withHome } from '../http/home.ts'
+import { listen } from '../http/listen.ts'
+import { portOf } from '../http/port-of.ts'
+import { auditInbox, refusedText } from '../operate/audit-inbox.ts'
+import { createLog, type Log } from '../operate/log.ts'
+import type { Metrics } from '../operate/metrics.ts'
+import { warnOfUnreadable } from '../operate/unreadable.ts'
+import { watcherOf } from '../operate/watcher.ts'
+import { panelAddress } from '../panel/address.ts'
+import { type LinkWishes, mountPanel } from '../panel/mount.ts'
+import { checkRelayFlags, type SeparateRelay, separateRelay } from '../panel/separate-relay.ts'
+import { assetsDirectory, openStorage } from '../storage/open.ts'
+import { openRateLimits } from '../storage/rate-limits.ts'
 import { banner } from './banner.ts'
-import { communityOf, guardOf, httpsOf, reach } from './community.ts'
-import { controlOf } from './control/of-server.ts'
-import { demoNetwork } from './demo/made.ts'
-import { withFaults } from './faults/listener.ts'
-import { describePlan, planOf } from './faults/plan.ts'
-import type { ServeFlags } from './flags.ts'
-import { assetsPath, withAssets } from './http/assets.ts'
-import { createFront, type Front } from './http/front.ts'
-import { withHome } from './http/home.ts'
-import { listen } from './http/listen.ts'
-import { auditInbox, refusedText } from './operate/audit-inbox.ts'
-import { createLog, type Log } from './operate/log.ts'
-import type { Metrics } from './operate/metrics.ts'
-import { warnOfUnreadable } from './operate/unreadable.ts'
-import { watcherOf } from './operate/watcher.ts'
-import { panelAddress } from './panel/address.ts'
-import { type LinkWishes, mountPanel } from './panel/mount.ts'
-import { checkRelayFlags, type SeparateRelay, separateRelay } from './panel/separate-relay.ts'
-import { portOf } from './port-of.ts'
-import { secretsOf } from './secrets.ts'
-import { assetsDirectory, openStorage } from './storage/open.ts'
-import { openRateLimits } from './storage/rate-limits.ts'
+import type { ServeFlags } from './serve-flags.ts'
+import { communityOf, guardOf, httpsOf, reach } from './served-community.ts'
 
 /** A server that runs. */
 export interface Running {
@@ -107,19 +107,19 @@ export async function serve(flags: ServeFlags, out: Output, version?: string): P
     await warnOfUnreadable(storage, encryptionKeys, log.warn)
 
     const demo = flags.demo
-      ? await (await import('./demo/start.ts')).startDemo(community, storage, flags, webhookKeys, out)
+      ? await (await import('../demo/start.ts')).startDemo(community, storage, flags, webhookKeys, out)
       : undefined
     opened.push(async () => demo?.receiver?.close())
     let view: SeparateRelay | undefined
     if (flags.relay) {
       const relay = await startRelayOf(flags, { outbox, encryptionKeys, version }, log)
-      const { noteSettings, withdrawSettings } = await import('../relay/operate/settings-note.ts')
+      const { noteSettings, withdrawSettings } = await import('../../relay/operate/settings-note.ts')
       noteSettings(outbox, relay.settings)
       opened.push(async () => {
         withdrawSettings(outbox)
         await relay.close(grace)
       })
-      const { relayViewOf } = await import('../relay/operate/view/of-relay.ts')
+      const { relayViewOf } = await import('../../relay/operate/view/of-relay.ts')
       const ofRelay = relayViewOf(relay, outbox)
       view = { view: ofRelay, close: () => ofRelay.close() }
     } else view = await separateRelay(outbox, flags)
@@ -185,7 +185,7 @@ export async function serve(flags: ServeFlags, out: Output, version?: string): P
         '--public-url is missing: links and addresses of uploads use the name in each request; give the origin, such as https://api.example.org',
       )
     // Its first time is minutes away, and loading its schedule takes a part of the whole start.
-    const { startMaintenance } = await import('./operate/maintenance.ts')
+    const { startMaintenance } = await import('../operate/maintenance.ts')
     const endMaintenance = startMaintenance(community, inbox, log)
     opened.push(async () => endMaintenance())
     return { url: listening.url, close }
@@ -212,20 +212,20 @@ function requireDirectory(option: string, path: string): void {
 
 async function metricsOf({ metricsPort }: ServeFlags, front: Front): Promise<Metrics | undefined> {
   if (metricsPort === undefined) return undefined
-  const { startMetrics } = await import('./operate/metrics.ts')
+  const { startMetrics } = await import('../operate/metrics.ts')
   return startMetrics(metricsPort, () => front.phase)
 }
 
 /** The community, whose endpoints follow the rules of the relay in this process. */
 async function ruled(community: Community, flags: ServeFlags): Promise<Community> {
-  const { withRelayRules } = await import('./operate/relay-rules.ts')
+  const { withRelayRules } = await import('../operate/relay-rules.ts')
   return withRelayRules(community, guardOf(flags))
 }
 
 type RelayHas = Pick<RelayOptions, 'outbox' | 'encryptionKeys' | 'version'>
 
 async function startRelayOf(flags: ServeFlags, has: RelayHas, log: Log): Promise<Relay> {
-  const { startRelay } = await import('../relay/relay.ts')
+  const { startRelay } = await import('../../relay/relay.ts')
   return startRelay({
     ...has,
     settings: reach(flags),
