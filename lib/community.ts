@@ -220,7 +220,7 @@ export function communityOf(options: Options, chance: Chance): Community {
 }
 
 function hostCalls(settings: Settings, transactions: Transactions, newLineId: () => Id): HostCalls {
-  const runOperation = pipeline(settings, transactions)
+  const run = pipeline(settings, transactions)
   /** The calls that leave lines in the audit. */
   const changing = (by: Actor) => {
     const changes = changesOf(transactions, newLineId, by)
@@ -229,17 +229,17 @@ function hostCalls(settings: Settings, transactions: Transactions, newLineId: ()
       networks,
       keys: keysOf(settings, changes, networks, operations),
       endpoints: endpointsOf(settings, changes, networks),
-      members: membersOf(settings, changes, networks, notificationsOf(settings, runOperation, networks, 'members.erase')),
+      members: membersOf(settings, changes, networks, notificationsOf(settings, run, networks, 'members.erase')),
       audit: auditOf(settings, changes, networks),
     }
   }
   const own = changing({ actor: 'host' })
   const { networks } = own
   const calls: HostCalls = {
-    call: directCalls(operations, settings, runOperation, networks) as HostCalls['call'],
+    call: directCalls(operations, settings, run, networks) as HostCalls['call'],
     publish: publishOf(settings, transactions, networks),
-    notify: notifyOf(notificationsOf(settings, runOperation, networks, 'notify')),
-    acceptInvite: acceptInviteOf(notificationsOf(settings, runOperation, networks, 'acceptInvite')),
+    notify: notifyOf(notificationsOf(settings, run, networks, 'notify')),
+    acceptInvite: acceptInviteOf(notificationsOf(settings, run, networks, 'acceptInvite')),
     firstUse: firstUseOf(settings, transactions, networks),
     ...own,
     by: (actor) => ({ ...calls, ...changing(actorOf(actor, settings.limits)) }),

@@ -18,8 +18,8 @@ import {
 import { listenCommand } from './listen/command.ts'
 import { mcpCommand } from './mcp/command.ts'
 import { movingCommands } from './moving/program.ts'
-import type { Running } from './serve.ts'
-import { serveCommand } from './serve-command.ts'
+import type { Running } from './serve/serve.ts'
+import { serveCommand } from './serve/serve-command.ts'
 import { storageForms } from './storage/address.ts'
 
 /** The parts of the process that commands may use. */
@@ -103,7 +103,7 @@ export function createProgram({
     .command('spec')
     .description('print the OpenAPI document')
     .option('--webhooks', 'of the webhooks')
-    .action(async (flags) => (await import('./spec.ts')).printSpec(flags, out))
+    .action(async (flags) => (await import('./commands/print-spec.ts')).printSpec(flags, out))
   if (!json) hintAtHelp(program)
   return program
 }

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { shown } from '../base/describe-value.ts'
 import { nearest } from '../base/suggest.ts'
 import { IdInput, optional } from '../fields.ts'
-import type { RunOperation } from '../kernel/pipeline.ts'
+import type { Pipeline } from '../kernel/pipeline.ts'
 import { refusingTrouble } from '../kernel/storage-errors.ts'
 import { apiRoot, below, ownOrigin } from '../kernel/wire.ts'
 import type { AnyOperation } from '../operation.ts'
@@ -62,12 +62,7 @@ function meant(id: unknown, known: readonly string[]): string {
 }
 
 /** Binds `community.call`: an operation without HTTP and with every scope; see there. */
-export function directCalls(
-  operations: readonly AnyOperation[],
-  settings: Settings,
-  runOperation: RunOperation,
-  networks: Networks,
-) {
+export function directCalls(operations: readonly AnyOperation[], settings: Settings, { value }: Pipeline, networks: Networks) {
   const { limits, basePath } = settings
   const byId = new Map(routesOf(operations).map((route) => [route.id, route.operation]))
 
@@ -83,9 +78,6 @@ export function directCalls(
       search: Object.keys(query).length > 0 ? `?${new URLSearchParams(query)}` : '',
     }
     const { body, as } = input
-    const outcome = await refusingTrouble(() =>
-      runOperation({ operation, network, caller: { as }, params, query, body, address }),
-    )
-    return outcome.kind === 'result' ? outcome.value : undefined
+    return refusingTrouble(() => value({ operation, network, caller: { as }, params, query, body, address }))
   }
 }

@@ -1,20 +1,22 @@
 import { ApiError, fail, isApiError, notFound } from '../errors.ts'
-import { type FirstAnswer, readRepeatable } from '../kernel/idempotency.ts'
-import type { RunOperation } from '../kernel/pipeline.ts'
+import { type Repeatable, readRepeatable } from '../kernel/idempotency.ts'
+import type { Pipeline } from '../kernel/pipeline.ts'
+import type { TextAnswer } from '../kernel/run.ts'
 import { retryAfter, storageTrouble } from '../kernel/storage-errors.ts'
 import { apiRoot } from '../kernel/wire.ts'
 import type { AnyOperation, Deprecation, Route } from '../operation.ts'
 import type { Settings } from '../settings.ts'
-import { authenticator, bearerToken, type Caller } from './authenticate.ts'
-import { authorise } from './authorise.ts'
-import { printOf, readForm, readJson, readOptionalJson } from './body.ts'
 import { deprecationHeaders } from './deprecation.ts'
 import { type Answer, type Incoming, jsonAnswer } from './exchange.ts'
-import { publicAddress, requireHost, requireHttps } from './https.ts'
 import { inFlightCounter, type Usage } from './in-flight.ts'
-import { limitRate } from './rate-limit.ts'
+import { recheckIn } from './recheck-caller.ts'
 import { requestIdOf } from './request-id.ts'
 import { routeTable } from './routes.ts'
+import { authenticator, bearerToken, type Caller } from './steps/authenticate.ts'
+import { authorise } from './steps/authorise.ts'
+import { printOf, readForm, readJson, readOptionalJson } from './steps/body.ts'
+import { publicAddress, requireHost, requireHttps } from './steps/https.ts'
+import { limitRate } from './steps/rate-limit.ts'
 import { trafficCounter } from './traffic.ts'
 
 /** Documents that anybody may read, by their path below the base path. */
@@ -30,19 +32,25 @@ interface Target {
   readonly network: string
 }
 
+/** A request for an operation. */
+interface Exchange {
+  readonly incoming: Incoming
+  readonly target: Target
+  /** Those of the answer, which the steps add to. */
+  readonly headers: Record<string, string>
+  readonly usage: Usage
+  /** That of the body, once it was asked for. */
+  content?: Promise<unknown> | undefined
+}
+
 /**
  * Makes the function that answers requests. The steps of a request, in this order: HTTPS, route, token, network, rate limit,
  * scope, query, body, then the operation and the answer.
  */
-export function server(
-  operations: readonly AnyOperation[],
-  settings: Settings,
-  runOperation: RunOperation,
-  documents: Documents,
-) {
+export function server(operations: readonly AnyOperation[], settings: Settings, { text }: Pipeline, documents: Documents) {
   const { basePath, limits } = settings
   const match = routeTable(operations)
-  const { authenticate, settled } = authenticator(settings)
+  const { withCaller, settled } = authenticator(settings)
   const inFlight = inFlightCounter(limits)
   const traffic = trafficCounter(settings.clock)
 
@@ -62,7 +70,7 @@ export function server(
       } else {
         operation = target.route.id
         deprecated = target.route.operation.deprecated
-        answered = await answerRoute(incoming, target, headers, usage)
+        answered = await answerRoute({ incoming, target, headers, usage })
       }
     } catch (error) {
       answered = failureAnswer(error, headers, operation, incoming)
@@ -92,90 +100,53 @@ export function server(
     return { route: matched.route, params: matched.params, network: address.network }
   }
 
-  function answerRoute(incoming: Incoming, target: Target, headers: Record<string, string>, usage: Usage): Promise<Answer> {
+  function answerRoute(exchange: Exchange): Promise<Answer> {
+    const { incoming, target, headers } = exchange
     const token = bearerToken(incoming.header('authorization'))
-    // A body can be read once.
-    let sent: Promise<unknown> | undefined
-    const read = () => (sent ??= readContent(incoming, target.route.operation, usage))
-    const answerFor = (caller: Caller) => answerCaller(caller, incoming, target, read, headers, usage)
-    // No file is stored for a caller who is only presumed.
-    const caller = authenticate(token, target.network, target.route.operation.prepare !== undefined)
-    return caller instanceof Promise ? answerPresumed(caller, token, target, headers, answerFor) : answerFor(caller)
+    // No file is stored for a caller whose key may have been revoked.
+    const anew = target.route.operation.prepare !== undefined
+    return withCaller({ token, network: target.network, anew }, headers, (caller) => answerCaller(exchange, caller))
   }
 
-  /** Answers for the caller who is remembered. If the rows of the token have changed since, everything is done anew. */
-  async function answerPresumed(
-    authenticated: Promise<Caller>,
-    token: string,
-    target: Target,
-    headers: Record<string, string>,
-    answerFor: (caller: Caller) => Promise<Answer>,
-  ): Promise<Answer> {
-    const caller = await authenticated
-    try {
-      return await answerFor(caller)
-    } catch (error) {
-      if (!(await caller.presumption?.isWrong(error))) throw error
-    } finally {
-      caller.ended?.()
-    }
-    for (const name in headers) delete headers[name]
-    return answerFor(await authenticate(token, target.network, true))
-  }
-
-  function readContent(incoming: Incoming, operation: AnyOperation, usage: Usage): Promise<unknown> | undefined {
-    if (operation.form) return readForm(incoming, usage, limits)
-    if (operation.body) return readJson(incoming, usage, limits.bodyBytes)
-    return operation.query && readOptionalJson(incoming, usage, limits.bodyBytes)
-  }
-
-  async function answerCaller(
-    caller: Caller,
-    incoming: Incoming,
-    { route, params }: Target,
-    read: () => Promise<unknown> | undefined,
-    headers: Record<string, string>,
-    usage: Usage,
-  ): Promise<Answer> {
-    const { operation, id, method } = route
+  async function answerCaller(exchange: Exchange, caller: Caller): Promise<Answer> {
+    const { incoming, target, headers, usage } = exchange
+    const { operation, method } = target.route
     usage.countFor(caller.network.id, caller.countedBy)
     const limited = limitRate(settings.rateLimiter, caller.countedBy, caller.network, limits, headers)
     if (limited) await limited
     // Counted first: who tries other networks' addresses uses up the limit of the key.
     if (!caller.isAddressed) fail(notFound('Network'))
     authorise(caller.principal.scopes, operation.scope)
-
-    const content = method === 'GET' ? undefined : await read()
+    const content = method === 'GET' ? undefined : await contentOf(exchange)
     // Of an operation that needs no body, what came in one may be parameters.
     const [body, parameters] = operation.body ? [content, undefined] : [undefined, content]
-    const key = method === 'POST' ? incoming.header('idempotency-key') : null
-    const repeat = async (idempotencyKey: string) =>
-      readRepeatable(idempotencyKey, caller.countedBy, [
-        id,
-        // By the id of the network or its subdomain, with and without a trailing slash, it is the same request.
-        params,
-        sorted(incoming.search),
-        operation.form ? await printOf(content) : content,
-      ])
-    const outcome = await runOperation({
+    const { isReplay, ...result } = await text({
       operation,
       network: caller.network,
       caller: caller.principal,
-      params,
+      params: target.params,
       query: incoming.search === '' ? noQuery : Object.fromEntries(new URLSearchParams(incoming.search)),
       queryInBody: objectOrNone(parameters),
       body,
       address: { ...publicAddress(incoming, settings), search: incoming.search },
-      admit: caller.presumption?.admit,
-      repeat: key === null ? undefined : () => repeat(key),
+      recheck: recheckIn(caller, operation, () => settings.clock.now()),
+      repeat: repeatOf(exchange, caller, content),
       usage,
-      asText: true,
     })
-    if (outcome.kind === 'kept')
-      return answer(outcome.answer, outcome.isReplay ? { ...headers, 'idempotency-replayed': 'true' } : headers)
-    if (outcome.kind === 'text') return jsonAnswer(operation.status, outcome.text, headers)
-    const { value } = outcome
-    return answer(value === undefined ? noContent : { status: operation.status, body: JSON.stringify(value) }, headers)
+    return answerOf(result, isReplay ? { ...headers, 'idempotency-replayed': 'true' } : headers)
+  }
+
+  /** The content of a body, which can be read once. */
+  function contentOf(exchange: Exchange): Promise<unknown> | undefined {
+    exchange.content ??= readContent(exchange)
+    return exchange.content
+  }
+
+  function readContent({ incoming, target, usage }: Exchange): Promise<unknown> | undefined {
+    const { operation } = target.route
+    if (operation.form) return readForm(incoming, usage, limits)
+    if (operation.body) return readJson(incoming, usage, limits.bodyBytes)
+    return operation.query && readOptionalJson(incoming, usage, limits.bodyBytes)
   }
 
   function failureAnswer(
@@ -205,13 +176,24 @@ export function server(
 }
 
 const noQuery = {}
-const noContent: FirstAnswer = { status: 204, body: '' }
 
 const objectOrNone = (value: unknown): object =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
 
-const answer = ({ status, body }: FirstAnswer, headers: Readonly<Record<string, string>>): Answer =>
+const answerOf = ({ status, body }: TextAnswer, headers: Readonly<Record<string, string>>): Answer =>
   body === '' ? { status, headers, body: null } : jsonAnswer(status, body, headers)
+
+/** What a POST with an `Idempotency-Key` is recognised by, if it is repeated. */
+function repeatOf({ incoming, target }: Exchange, caller: Caller, content: unknown): (() => Promise<Repeatable>) | undefined {
+  const { method, id, operation } = target.route
+  const key = method === 'POST' ? incoming.header('idempotency-key') : null
+  if (key === null) return undefined
+  return async () => {
+    const sent = operation.form ? await printOf(content) : content
+    // By the id of the network or its subdomain, with and without a trailing slash, it is the same request.
+    return readRepeatable(key, caller.countedBy, [id, target.params, sorted(incoming.search), sent])
+  }
+}
 
 const sorted = (search: string): string => {
   const query = new URLSearchParams(search)

@@ -1,235 +1,195 @@
 /**
  * The one way in which operations run. HTTP requests, direct calls and notifications of the host make an `OperationRequest`.
- * Here its input is checked, its handler runs in a transaction, and its result becomes the JSON of the answer.
+ * Its steps, in this order: the input is checked; the operation prepares; then, in one transaction, a repeated request gets its
+ * first answer, the hook may veto, and the handler runs; at last the result becomes a value or a text.
  */
 import { isoTime } from '../base/clock.ts'
-import type { AnyCall } from '../call.ts'
 import type { Principal } from '../context.ts'
 import { type ApiError, fail, isApiError, isDeclared, notFound } from '../errors.ts'
 import { isForHost } from '../events/catalogue.ts'
 import type { Emission } from '../events/envelope.ts'
 import { isPaged } from '../fields.ts'
 import type { AnyOperation } from '../operation.ts'
-import { jsonFieldsOf } from '../records/json/fields.ts'
 import { RecordWriter } from '../records/json/writer.ts'
 import type { Settings } from '../settings.ts'
+import type { TransactionOptions } from '../storage/contract.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
-import type { Id } from '../storage/table.ts'
-import type { NetworkRow } from '../storage/tables/administration.ts'
 import { members } from '../storage/tables/members.ts'
 import { parseInput, parseQuery } from './check.ts'
 import { type FirstAnswer, firstAnswer, keepAnswer, type Repeatable } from './idempotency.ts'
-import { keyStillWorks } from './key.ts'
-import { type Paging, readJsonPage, readPage, readPaging } from './page.ts'
-import { permalinks } from './permalinks.ts'
+import { makeCall } from './make-call.ts'
+import { type Paging, readPaging } from './page.ts'
+import type { Actor, OperationRequest, Run, Step, TextAnswer } from './run.ts'
 import { isOutcomeUnknown } from './storage-errors.ts'
-import type { Transactions, Worked } from './transactions.ts'
-import { type Address, isJsonPage, pageLinks, present, presentText, writePage } from './wire.ts'
+import type { Transactions } from './transactions.ts'
+import { isJsonPage, pageLinks, present, presentText, writePage } from './wire.ts'
 
-/**
- * A call that only the host can start. No hook vetoes it, it may emit every event, and its events go out even if no row
- * changes.
- */
-export interface NotificationHandler extends Pick<AnyOperation, 'id' | 'status' | 'body' | 'returns' | 'handle'> {
-  readonly method: 'POST'
-  readonly isNotification: true
+/** Runs operations for every caller. */
+export interface Pipeline {
+  /** The result as a value: a record, a page, or `undefined`. */
+  value(request: OperationRequest): Promise<unknown>
+  /** The result as text: for HTTP. */
+  text(request: OperationRequest): Promise<TextAnswer>
 }
-
-/** A member in whose name the host acts, by default the network's first host; with every scope. */
-export interface Actor {
-  readonly as: Id | undefined
-}
-
-/** An operation to run, for any caller. Only the caller is checked so far. */
-export interface OperationRequest {
-  readonly operation: AnyOperation | NotificationHandler
-  readonly network: NetworkRow
-  readonly caller: Principal | Actor
-  readonly params: Readonly<Record<string, string>>
-  readonly query: Readonly<Record<string, string>>
-  /** Parameters that came in the body of a request that needs none; those of the query go before. */
-  readonly queryInBody?: object
-  readonly body?: unknown
-  /** Whether the answer will be text: then the storage may write it. */
-  readonly asText?: true
-  /** Where it was called: for links, and the addresses of stored files. */
-  readonly address: Address
-  /**
-   * Makes sure, with the first statements of the work, that the caller may still call. The result throws if not. By default the
-   * key is read again where the operation writes.
-   */
-  readonly admit?: ((tx: ScopedTx) => () => Promise<void>) | undefined
-  /** Reads what a repeated request is recognised by. */
-  readonly repeat?: (() => Promise<Repeatable>) | undefined
-  /** Counts the bytes that the request holds; both throw ApiError 503 when too much is in flight. */
-  readonly usage?: { add(bytes: number): void; requireRoom(): void }
-}
-
-/**
- * The result of a request: its JSON value, its text if `asText` asked for it, or the text of a kept answer for an
- * `Idempotency-Key`.
- */
-export type Outcome =
-  | { readonly kind: 'result'; readonly value: unknown }
-  | { readonly kind: 'text'; readonly text: string | Uint8Array<ArrayBuffer> }
-  | { readonly kind: 'kept'; readonly answer: FirstAnswer; readonly isReplay: boolean }
-
-export type RunOperation = (request: OperationRequest) => Promise<Outcome>
 
 const [reading, adding, alone] = [{ readOnly: true }, { readOnly: false, adds: true }, { readOnly: false }]
 const onlyPage: Paging = { page: 1, per_page: 1, after: undefined }
+const nothingToCheck = async () => undefined
 
-/** Binds `runOperation` to a community. */
-export function pipeline(settings: Settings, transactions: Transactions): RunOperation {
+/** Binds the pipeline to a community. */
+export function pipeline(settings: Settings, transactions: Transactions): Pipeline {
   const { hooks, ports, limits, ids, clock, chance } = settings
   const { newId } = transactions
 
-  return async function runOperation(request) {
-    const { operation, network, params, address, usage } = request
+  /** @throws ApiError 400 for a page that cannot be, 422 for a query or a body that its schema refuses */
+  function checkInput(request: OperationRequest): Pick<Run, 'api' | 'paging' | 'query' | 'body'> {
+    const { operation } = request
     const api = 'isNotification' in operation ? undefined : operation
-    const reads = operation.method === 'GET'
-    const paging = isPaged(operation.returns) ? readPaging(request.query) : onlyPage
-    const query = api?.query ? parseQuery(api.query, { ...request.queryInBody, ...request.query }, limits) : {}
-    const body = operation.body ? parseInput(operation.body, request.body, limits) : undefined
-    // Promises are awaited where there are any: a read has none of these.
+    return {
+      api,
+      paging: isPaged(operation.returns) ? readPaging(request.query) : onlyPage,
+      query: api?.query ? parseQuery(api.query, { ...request.queryInBody, ...request.query }, limits) : {},
+      body: operation.body ? parseInput(operation.body, request.body, limits) : undefined,
+    }
+  }
+
+  /** Does what the operation does before its transaction, such as storing a file. */
+  async function prepare(request: OperationRequest, asText: boolean): Promise<Run> {
+    const input = checkInput(request)
     const repeat = request.repeat && (await request.repeat())
     const now = isoTime(clock.now())
-    const writer = new RecordWriter(ids, address.origin)
-    const at = { now, writer }
-    const stamp = () => ({ id: newId(), created_at: now, updated_at: now })
-    const prepared =
-      api?.prepare && (await api.prepare({ body, ports, limits, newName: chance.uuid, addBytes: (bytes) => usage?.add(bytes) }))
+    const writer = new RecordWriter(ids, request.address.origin)
+    const { api, body } = input
+    const addBytes = (bytes: number) => request.usage?.add(bytes)
+    const prepared = api?.prepare && (await api.prepare({ body, ports, limits, newName: chance.uuid, addBytes }))
+    return { request, asText, ...input, repeat, now, writer, prepared, refusal: undefined, mayBeWritten: false }
+  }
 
-    const linksOf = (after: string | null) => pageLinks(address, paging, after)
-    const answerOf = (result: unknown): FirstAnswer => {
-      const body = presentText(operation.returns, result, writer, linksOf)
-      return body === undefined ? { status: 204, body: '' } : { status: operation.status, body }
+  /** Discards what was prepared, unless it may belong to rows that are written. */
+  async function discard({ request, api, prepared, mayBeWritten }: Run): Promise<void> {
+    if (mayBeWritten) return
+    try {
+      await api?.discard?.(prepared, { ports })
+    } catch (error) {
+      settings.report(error, { operation: request.operation.id, task: 'discard' })
     }
+  }
 
-    // A hook may wait for anything.
-    const kind = reads ? reading : api?.adds && !hooks.before ? adding : alone
-    // Only what the operation itself refuses is an answer worth keeping; a veto or a fault may be gone at the next try.
-    let refusal: ApiError | undefined
-    const work = async (tx: ScopedTx): Promise<Worked<{ result: unknown } | { kept: FirstAnswer; isReplay: boolean }>> => {
-      refusal = undefined
+  async function orDiscard<T>(run: Run, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      await discard(run)
+      throw error
+    }
+  }
+
+  function inTransaction<T>(run: Run, kind: TransactionOptions, step: Step<T>): Promise<T> {
+    const { request } = run
+    const { network, caller, recheck, usage } = request
+    const work = async (tx: ScopedTx) => {
+      run.refusal = undefined
       // A read asks when it gets its connection, so that it sees changes made meanwhile.
-      if (reads) usage?.requireRoom()
-      const principal = 'scopes' in request.caller ? request.caller : await actorOf(tx, request.caller)
-      const { key_id } = principal
-      const admitted =
-        request.admit?.(tx) ?? (reads || key_id === null ? undefined : keyStillWorks(tx, key_id, () => clock.now()))
-      const earlier = repeat && (await firstAnswer(tx, repeat, now))
-      if (earlier) {
-        await admitted?.()
-        return { result: { kept: earlier, isReplay: true }, emissions: [] }
-      }
-      if (api && hooks.before) {
-        // A hook may do what no transaction undoes.
-        await admitted?.()
-        await hooks.before({ id: api.id, operation: api, params, query, body, principal, tx })
-      }
+      if (isRead(request)) usage?.requireRoom()
+      const principal = 'scopes' in caller ? caller : await actorOf(tx, caller)
+      return step(tx, { principal, recheck: recheck?.(tx) ?? nothingToCheck })
+    }
+    return transactions.run(network.id, run, kind, work).catch((error: unknown) => {
+      run.mayBeWritten ||= isOutcomeUnknown(error)
+      throw error
+    })
+  }
+
+  function runOnce(run: Run): Promise<unknown> {
+    // A hook may wait for anything.
+    const kind = isRead(run.request) ? reading : run.api?.adds && !hooks.before ? adding : alone
+    return inTransaction(run, kind, operate(run))
+  }
+
+  /** The hook, then the handler. */
+  const operate = (run: Run): Step<unknown> => (hooks.before && run.api ? askHook(run, run.api, handle(run)) : handle(run))
+
+  function askHook<T>({ request, query, body }: Run, operation: AnyOperation, step: Step<T>): Step<T> {
+    return async (tx, caller) => {
+      // A hook can have side effects that a rollback can't undo.
+      await caller.recheck()
+      const { principal } = caller
+      await hooks.before?.({ id: operation.id, operation, params: request.params, query, body, principal, tx })
+      return step(tx, caller)
+    }
+  }
+
+  function handle(run: Run): Step<unknown> {
+    const { request, api } = run
+    return async (tx, { principal, recheck }) => {
       const emissions: Emission[] = []
-      const pages = permalinks(settings, network)
-      const call: AnyCall = {
-        tx,
-        network,
-        principal,
-        now,
-        newId,
-        stamp,
-        touch: () => ({ updated_at: now }),
-        permalink: pages.permalink,
-        permalinkSource: pages.permalinkSource,
-        ports,
-        limits,
-        newMembersConsent: settings.newMembersConsent,
-        params,
-        query,
-        body,
-        prepared,
-        emit(name, payload) {
-          if (api && !api.emits.includes(name)) throw new Error(`${api.id} does not declare the event ${name}`)
-          emissions.push({ name, payload })
-        },
-        async page(table, query, presentRows, sources) {
-          if (request.asText && sources && tx.writesJson && isPaged(operation.returns)) {
-            const fields = jsonFieldsOf(operation.returns.paged, table, sources, ids, address.origin)
-            const written = fields && (await readJsonPage(tx, table, paging, query ?? {}, fields))
-            if (written) return written
-          }
-          const { items, after } = await readPage(tx, table, paging, query)
-          return { items: presentRows ? await presentRows(items) : items, after }
-        },
-        whole: (items) => ({ items: paging.page === 1 ? items : [], after: null }),
-      }
       const changes = tx.changes
       let result: unknown
       try {
-        result = await operation.handle(call)
+        result = await request.operation.handle(makeCall(settings, run, { tx, principal, newId, emissions }))
       } catch (error) {
         if (!isApiError(error)) throw error
-        await admitted?.()
-        refusal = error
+        await recheck()
+        run.refusal = error
         if (api) reportUndeclared(api, error)
         throw error
       }
-      if (admitted) await admitted()
+      await recheck()
       // Without a change there are no events. Otherwise integrations that write back each event would never stop. Mail that a
       // request asks the host to send is still sent.
       const isUnchanged = api !== undefined && tx.changes === changes
-      const announced = isUnchanged ? emissions.filter(({ name }) => isForHost(name)) : emissions
-      if (!repeat) return { result: { result }, emissions: announced }
-      const answer = answerOf(result)
-      await keepAnswer(tx, repeat, answer, stamp())
-      return { result: { kept: answer, isReplay: false }, emissions: announced }
+      return { result, emissions: isUnchanged ? emissions.filter(({ name }) => isForHost(name)) : emissions }
     }
+  }
 
-    /** If a commit may have happened, the prepared file may belong to it. */
-    let mayBeWritten = false
-    const discard = async () => {
-      if (mayBeWritten) return
-      try {
-        await api?.discard?.(prepared, { ports })
-      } catch (error) {
-        settings.report(error, { operation: operation.id, task: 'discard' })
-      }
-    }
-    /** The key identifies the request: run again, the work finds its answer, or does it for the first time. */
-    const runRepeatable = () =>
-      transactions.run(network.id, at, alone, work).catch((error: unknown) => {
+  /** A repeated request gets the answer of the first one. A refusal is an answer, too. */
+  async function answerRepeatable(run: Run, repeat: Repeatable): Promise<TextAnswer> {
+    const step = answeredOnce(run, repeat, operate(run))
+    try {
+      return await inTransaction(run, alone, step).catch((error: unknown) => {
         if (!isOutcomeUnknown(error)) throw error
-        mayBeWritten = true
-        return transactions.run(network.id, at, alone, work).catch((later: unknown) => {
+        // The key identifies the request: run again, it finds its answer, or does its work for the first time.
+        return inTransaction(run, alone, step).catch((later: unknown) => {
           throw isApiError(later) ? later : error
         })
       })
-    try {
-      const outcome = await (repeat ? runRepeatable() : transactions.run(network.id, at, kind, work))
-      if ('result' in outcome) {
-        const { result } = outcome
-        if (isJsonPage(result)) return { kind: 'text', text: writePage(result, pageLinks(address, paging, result.after)) }
-        const text = request.asText && presentText(operation.returns, result, writer, linksOf)
-        return text === undefined
-          ? { kind: 'result', value: present(operation.returns, result, writer, linksOf) }
-          : { kind: 'text', text }
-      }
-      if (outcome.isReplay) await discard()
-      return { kind: 'kept', answer: outcome.kept, isReplay: outcome.isReplay }
     } catch (error) {
-      mayBeWritten ||= isOutcomeUnknown(error)
-      await discard()
-      if (!repeat || !refusal || refusal !== error) throw error
-      // The same request may have been answered while this one ran: two of them get one answer.
-      const refused: FirstAnswer = { status: refusal.status, body: JSON.stringify(refusal.body) }
-      const earlier = await transactions.run(network.id, at, alone, async (tx) => {
-        const answer = await firstAnswer(tx, repeat, now)
-        if (!answer) await keepAnswer(tx, repeat, refused, stamp())
-        return { result: answer, emissions: [] }
-      })
+      const { refusal } = run
+      if (!refusal || refusal !== error) throw error
+      const earlier = await keepRefusal(run, repeat, refusal)
       if (!earlier) throw error
-      return { kind: 'kept', answer: earlier, isReplay: true }
+      return { ...earlier, isReplay: true }
     }
   }
+
+  function answeredOnce(run: Run, repeat: Repeatable, step: Step<unknown>): Step<TextAnswer> {
+    return async (tx, caller) => {
+      const earlier = await firstAnswer(tx, repeat, run.now)
+      if (earlier) {
+        await caller.recheck()
+        return { result: { ...earlier, isReplay: true }, emissions: [] }
+      }
+      const { result, emissions } = await step(tx, caller)
+      const answer = toAnswer(run, result)
+      await keepAnswer(tx, repeat, answer, stampOf(run))
+      return { result: answer, emissions }
+    }
+  }
+
+  /** @returns the answer of the same request that was answered while this one ran: two of them get one answer */
+  function keepRefusal(
+    { request, ...run }: Run,
+    repeat: Repeatable,
+    { status, body }: ApiError,
+  ): Promise<FirstAnswer | undefined> {
+    return transactions.run(request.network.id, run, alone, async (tx) => {
+      const earlier = await firstAnswer(tx, repeat, run.now)
+      if (!earlier) await keepAnswer(tx, repeat, { status, body: JSON.stringify(body) }, stampOf(run))
+      return { result: earlier, emissions: [] }
+    })
+  }
+
+  const stampOf = ({ now }: Pick<Run, 'now'>) => ({ id: newId(), created_at: now, updated_at: now })
 
   /**
    * The documents list what an operation declares. An undeclared error is a fault of the operation, though the answer is right.
@@ -240,7 +200,25 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
     const text = `${id} refuses with a failure that it does not declare: ${failure.status} ${what}`
     settings.report(new Error(text), { operation: id, task: 'undeclared failure' })
   }
+
+  return {
+    async value(request) {
+      const run = await prepare(request, false)
+      return orDiscard(run, async () => toValue(run, await runOnce(run)))
+    },
+    async text(request) {
+      const run = await prepare(request, true)
+      return orDiscard(run, async () => {
+        if (!run.repeat) return toText(run, await runOnce(run))
+        const answer = await answerRepeatable(run, run.repeat)
+        if (answer.isReplay) await discard(run)
+        return answer
+      })
+    },
+  }
 }
+
+const isRead = ({ operation }: OperationRequest): boolean => operation.method === 'GET'
 
 /** @throws ApiError 404 when the member is not there, or no longer active */
 async function actorOf(tx: ScopedTx, { as }: Actor): Promise<Principal> {
@@ -248,3 +226,21 @@ async function actorOf(tx: ScopedTx, { as }: Actor): Promise<Principal> {
   if (member?.state !== 'active') fail(notFound('Member'))
   return { key_id: null, member_id: member.id, scopes: ['*'] }
 }
+
+const linksOf =
+  ({ request, paging }: Run) =>
+  (after: string | null) =>
+    pageLinks(request.address, paging, after)
+
+const toValue = (run: Run, result: unknown): unknown => present(run.request.operation.returns, result, run.writer, linksOf(run))
+
+function toAnswer(run: Run, result: unknown): FirstAnswer {
+  const { returns, status } = run.request.operation
+  const body = presentText(returns, result, run.writer, linksOf(run))
+  return body === undefined ? { status: 204, body: '' } : { status, body }
+}
+
+const toText = (run: Run, result: unknown): TextAnswer =>
+  isJsonPage(result)
+    ? { status: run.request.operation.status, body: writePage(result, linksOf(run)(result.after)) }
+    : toAnswer(run, result)

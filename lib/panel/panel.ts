@@ -1,6 +1,7 @@
 /** The panel as a function of requests: policy, forgery, access and routes, in this order. */
 import { systemChance } from '../base/chance.ts'
 import { isStorableId } from '../base/ids.ts'
+import { matchRoute } from '../base/match-route.ts'
 import { within } from '../base/timeout.ts'
 import type { Community } from '../community.ts'
 import { isApiError } from '../errors.ts'
@@ -16,7 +17,7 @@ import { type Assets, assetsOf } from './request/assets.ts'
 import { isOwnForm, referrerPolicy } from './request/forgery.ts'
 import { emptyForm, formOf, readForm } from './request/form.ts'
 import { type PanelAnswer, page, policyHeaders, seeOther } from './request/respond.ts'
-import { matching, relative, type View } from './route.ts'
+import { decoded, relative, type View } from './route.ts'
 import { html } from './ui/html.ts'
 
 /**
@@ -27,6 +28,27 @@ export interface Panel<Host = void> {
   (request: Request, host: Host): Promise<Response | undefined>
   /** Whether a path is the panel's. Hosts ask before they make a `Request`; a function without it gets every request. */
   readonly owns?: (path: string) => boolean
+}
+
+/** A request of a visitor with access. */
+interface Visit {
+  readonly request: Request
+  readonly url: URL
+  /** The path of the page behind the base path and its slash. */
+  readonly here: string
+  /** Whether its method changes nothing. */
+  readonly isSafe: boolean
+  readonly look: Look
+  readonly assets: Assets
+  readonly visitor: Visitor
+  /** Makes a page with one message. @param page where its way back leads */
+  message(
+    status: number,
+    title: string,
+    text: string,
+    headers?: Readonly<Record<string, string>>,
+    page?: string,
+  ): Promise<PanelAnswer>
 }
 
 /** The most networks that one page lists, and the most of a visitor with a list. */
@@ -73,10 +95,10 @@ export function createPanel<Host = void>(community: Community, options: PanelOpt
     return sees ? row : undefined
   }
 
+  /** Assets, forgery, the visitor, then the pages of all networks and of one, in this order. */
   async function answer(request: Request, host: Host, here: string, origin: string): Promise<PanelAnswer> {
     const assets = await assetsThere()
-    const { method } = request
-    const isSafe = isSafeMethod(method)
+    const isSafe = isSafeMethod(request.method)
     const look = lookOf(here, assets)
     const asset = isSafe ? await assets.find(here) : undefined
     if (asset) return asset
@@ -90,59 +112,70 @@ export function createPanel<Host = void>(community: Community, options: PanelOpt
     const visitor = checkedVisitor(await within(settings.timeoutMs, 'authorize', authorize(request, host)))
     if (!visitor)
       return messagePage(look, 403, 'No access', 'You have no access to this panel. Sign in to the product that it belongs to.')
-    const message = (status: number, title: string, text: string, headers?: Readonly<Record<string, string>>, page = '') =>
+    const message: Visit['message'] = (status, title, text, headers, page = '') =>
       messagePage({ ...look, back: relative(here, page) }, status, title, text, headers)
+    return answerVisit({ request, url: new URL(request.url), here, isSafe, look, assets, visitor, message })
+  }
+
+  /** Answers a visitor with access. */
+  async function answerVisit(visit: Visit): Promise<PanelAnswer> {
+    const { url, here, isSafe, visitor, message } = visit
     if (!isSafe && visitor.access === 'read') return message(403, 'Read only', 'You may look at this panel and change nothing.')
-    const { searchParams, search } = new URL(request.url)
-    if (search.length > maxQuery)
+    if (url.search.length > maxQuery)
       return message(414, 'Not possible', `The address is too long: its query may have ${maxQuery} characters.`)
-    const segments = here.split('/').filter((segment) => segment !== '')
-    const [name, ...rest] = segments
-    const wrongMethod = (allow: string) => message(405, 'Not possible', 'This page does not accept that method.', { allow })
-    if (name === undefined) {
-      const after = searchParams.get('after') ?? ''
-      if (after !== '' && !isStorableId(after)) return message(422, 'Not possible', 'This page of the list does not exist.')
-      return isSafe ? firstPage(visitor, after, here, look) : wrongMethod('GET, HEAD')
-    }
+    const [name, ...rest] = here.split('/').filter((segment) => segment !== '')
+    if (name === undefined) return firstPage(visit)
     const network = await networkOf(visitor, name)
     if (!network) return message(404, 'Not found', 'There is no such network, or you have no access to it.')
-    if (rest.length === 0) return isSafe ? seeOther(relative(here, `${network.id}/keys`)) : wrongMethod('GET, HEAD')
-    const { route, params, methods } = matching(routes, isSafe ? 'GET' : method, rest)
-    if (!route) {
-      if (methods.length === 0) return message(404, 'Not found', 'There is no such page.')
-      return wrongMethod(methods.map((each) => (each === 'GET' ? 'GET, HEAD' : each)).join(', '))
-    }
+    if (rest.length > 0) return answerPage(visit, network, rest)
+    return isSafe ? seeOther(relative(here, `${network.id}/keys`)) : wrongMethod(visit, ['GET'])
+  }
+
+  /** Answers with a page of a network. */
+  async function answerPage(visit: Visit, network: NetworkRow, segments: readonly string[]): Promise<PanelAnswer> {
+    const { request, isSafe, visitor, message } = visit
+    const { route, params, methods } = matchRoute(routes, isSafe ? 'GET' : request.method, segments)
+    if (!route) return methods.length === 0 ? message(404, 'Not found', 'There is no such page.') : wrongMethod(visit, methods)
     if (route.action !== undefined && !may(visitor, route.action))
       return message(403, 'Not allowed', 'You may not make this change.')
-    const by = actorOf(visitor)
-    const acting = actingAs(community, by)
-    const relay = settings.relay && auditedRelay(settings.relay, acting)
-    const link: View['link'] = (path, query) => {
-      const search = new URLSearchParams(query)
-      return relative(here, `${network.id}/${path}${search.size > 0 ? `?${search}` : ''}`)
-    }
+    const section = segments[0] ?? ''
     try {
-      return await route.handle({
-        ...{ community, visitor, by, acting, network, params, request, assets, link },
-        settings: { ...settings, relay },
-        id: network.id,
-        query: formOf(searchParams),
-        form: isSafe ? emptyForm : await readForm(request),
-        section: rest[0] ?? '',
-        root: (path) => relative(here, path),
-      })
+      return await route.handle(await viewOf(visit, network, decodedParams(params), section))
     } catch (error) {
       // Those of the relay are made for people; other faults of the server go to the log.
       const isShown = isApiError(error) && (error.status < 500 || error.status === 502 || error.status === 504)
       if (!isShown) throw error
-      const section = `${network.id}/${rest[0]}`
-      return message(error.status, error.status === 404 ? 'Not found' : 'Not possible', error.message, {}, section)
+      const title = error.status === 404 ? 'Not found' : 'Not possible'
+      return message(error.status, title, error.message, {}, `${network.id}/${section}`)
+    }
+  }
+
+  async function viewOf(visit: Visit, network: NetworkRow, params: View['params'], section: string): Promise<View> {
+    const { request, url, here, visitor, assets } = visit
+    const by = actorOf(visitor)
+    const acting = actingAs(community, by)
+    return {
+      ...{ community, visitor, by, acting, network, params, request, assets, section },
+      settings: { ...settings, relay: settings.relay && auditedRelay(settings.relay, acting) },
+      id: network.id,
+      query: formOf(url.searchParams),
+      form: visit.isSafe ? emptyForm : await readForm(request),
+      link(path, query) {
+        const search = new URLSearchParams(query)
+        return relative(here, `${network.id}/${path}${search.size > 0 ? `?${search}` : ''}`)
+      },
+      root: (path) => relative(here, path),
     }
   }
 
   const lookOf = (here: string, { css, js }: Assets): Look => ({ brand, css: relative(here, css), js: relative(here, js) })
 
-  async function firstPage(visitor: Visitor, after: string, here: string, look: Look): Promise<PanelAnswer> {
+  /** The visitor's networks. */
+  async function firstPage(visit: Visit): Promise<PanelAnswer> {
+    const { url, here, look, visitor } = visit
+    const after = url.searchParams.get('after') ?? ''
+    if (after !== '' && !isStorableId(after)) return visit.message(422, 'Not possible', 'This page of the list does not exist.')
+    if (!visit.isSafe) return wrongMethod(visit, ['GET'])
     const { items, next } = await networksOf(visitor, after)
     const [only] = items
     if (only && items.length === 1 && after === '') return seeOther(`./${only.id}/keys`)
@@ -186,5 +219,13 @@ export function createPanel<Host = void>(community: Community, options: PanelOpt
   }
   return Object.assign(panel, { owns })
 }
+
+function wrongMethod({ message }: Visit, methods: readonly string[]): Promise<PanelAnswer> {
+  const allow = methods.map((method) => (method === 'GET' ? 'GET, HEAD' : method)).join(', ')
+  return message(405, 'Not possible', 'This page does not accept that method.', { allow })
+}
+
+const decodedParams = (params: Readonly<Record<string, string>>): View['params'] =>
+  Object.fromEntries(Object.entries(params).map(([name, segment]) => [name, decoded(segment)]))
 
 const isSafeMethod = (method: string): boolean => method === 'GET' || method === 'HEAD'

@@ -44,26 +44,8 @@ export interface Route {
   handle(view: View): Promise<PanelAnswer>
 }
 
-/** The route of a path, with its parameters. */
-export function matching(
-  routes: readonly Route[],
-  method: string,
-  segments: readonly string[],
-): { readonly route: Route | undefined; readonly params: Readonly<Record<string, string>>; readonly methods: readonly string[] } {
-  const methods: string[] = []
-  for (const route of routes) {
-    const parts = route.path.split('/')
-    const fits = parts.length === segments.length && parts.every((part, at) => part.startsWith(':') || part === segments[at])
-    if (!fits) continue
-    methods.push(route.method)
-    if (route.method !== method) continue
-    const named = parts.flatMap((part, at) => (part.startsWith(':') ? [[part.slice(1), decoded(segments[at] ?? '')]] : []))
-    return { route, params: Object.fromEntries(named), methods }
-  }
-  return { route: undefined, params: {}, methods }
-}
-
-function decoded(segment: string): string {
+/** The text of a segment; as it was called, if it is malformed. */
+export function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment)
   } catch {

@@ -8,7 +8,7 @@ import { relayExit } from '../../daemon/bin/folkmoot-relay-exit.ts'
 import { packageVersion } from '../../daemon/bin/version.ts'
 import { createProgram as createRelay } from '../../daemon/relay/operate/commands/program.ts'
 import { createProgram } from '../../daemon/server/program.ts'
-import type { Running } from '../../daemon/server/serve.ts'
+import type { Running } from '../../daemon/server/serve/serve.ts'
 
 export interface Begun {
   /** Everything that it has written so far. */

@@ -11,7 +11,7 @@ import type { Output } from '../../output.ts'
 import { time } from '../../table.ts'
 import { UsageError } from '../../usage.ts'
 import type { Operator } from '../control/calls.ts'
-import { type NetworkFlags, networkOf, withOperator } from '../operator.ts'
+import { type NetworkFlags, networkOf, withOperator } from './operator.ts'
 import { showList, showOne } from './show.ts'
 
 export interface ListFlags extends NetworkFlags {

@@ -4,9 +4,9 @@ import { isApiError } from '../../../lib/errors.ts'
 import { catalogue, hostCatalogue, hostEventName, webhookName } from '../../../lib/events/catalogue.ts'
 import type { Endpoint, EndpointChanges, EndpointRotation } from '../../../lib/index.ts'
 import { UsageError } from '../../usage.ts'
-import type { NetworkFlags } from '../operator.ts'
-import { secretOf, secretsOf } from '../secrets.ts'
+import { secretOf, secretsOf } from '../credentials/secrets.ts'
 import { type AttributeFlags, attributeChanges, attributeOptions } from './endpoint-options.ts'
+import type { NetworkFlags } from './operator.ts'
 
 export interface EndpointFlags extends NetworkFlags, AttributeFlags {
   readonly key?: string

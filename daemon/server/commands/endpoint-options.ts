@@ -5,7 +5,7 @@ import type { AttributeChanges } from '../../../lib/outbox/endpoint-attributes.t
 import { audiences, orders } from '../../../lib/outbox/values.ts'
 import type { Column } from '../../table.ts'
 import { UsageError } from '../../usage.ts'
-import { list } from '../options.ts'
+import { list } from './shared-options.ts'
 
 /** The flags of the options below. */
 export interface AttributeFlags {

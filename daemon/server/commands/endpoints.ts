@@ -4,9 +4,9 @@ import type { Endpoint } from '../../../lib/index.ts'
 import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
 import type { Operator } from '../control/calls.ts'
-import { type NetworkFlags, networkOf, withOperator } from '../operator.ts'
 import { changesOf, type EndpointFlags, inOptions, orMade, rotationOf } from './endpoint-changes.ts'
 import { attributeOptions } from './endpoint-options.ts'
+import { type NetworkFlags, networkOf, withOperator } from './operator.ts'
 import { showList, showOne, warnOnce } from './show.ts'
 
 const getsOf = ({ events, audience }: Pick<Endpoint, 'events' | 'audience'>): string => {

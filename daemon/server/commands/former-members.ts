@@ -5,8 +5,8 @@ import type { Ask, Output } from '../../output.ts'
 import { time } from '../../table.ts'
 import { UsageError } from '../../usage.ts'
 import type { Operator } from '../control/calls.ts'
-import { type NetworkFlags, networkOf, withOperator } from '../operator.ts'
 import { assetsDirectory } from '../storage/open.ts'
+import { type NetworkFlags, networkOf, withOperator } from './operator.ts'
 import { showList, showOne } from './show.ts'
 
 export interface ListFlags extends NetworkFlags {

@@ -7,7 +7,7 @@ import { operations } from '../../../lib/operations.ts'
 import type { Output } from '../../output.ts'
 import { time } from '../../table.ts'
 import { UsageError } from '../../usage.ts'
-import { type NetworkFlags, networkOf, withOperator } from '../operator.ts'
+import { type NetworkFlags, networkOf, withOperator } from './operator.ts'
 import { showList, showOne, warnOnce } from './show.ts'
 
 export interface KeyFlags extends NetworkFlags {}

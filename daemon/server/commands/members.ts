@@ -5,7 +5,7 @@ import { plain } from '../../json.ts'
 import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
 import type { Operator } from '../control/calls.ts'
-import { type NetworkFlags, networkOf, withOperator } from '../operator.ts'
+import { type NetworkFlags, networkOf, withOperator } from './operator.ts'
 
 export interface ConsentFlags extends NetworkFlags {
   readonly member?: string

@@ -3,7 +3,7 @@ import type { NetworkChanges, NetworkRow } from '../../../lib/index.ts'
 import type { Output } from '../../output.ts'
 import { time } from '../../table.ts'
 import { UsageError } from '../../usage.ts'
-import { networkOf, type StorageFlags, withOperator } from '../operator.ts'
+import { networkOf, type StorageFlags, withOperator } from './operator.ts'
 import { showList, showOne } from './show.ts'
 
 interface ChangeFlags extends StorageFlags {

@@ -2,8 +2,8 @@
 import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
 import { localUser } from '../../user.ts'
-import { type NetworkFlags, networkOf, runningServer, soughtServer } from '../operator.ts'
 import { longestLinkSeconds } from '../panel/logins.ts'
+import { type NetworkFlags, networkOf, runningServer, soughtServer } from './operator.ts'
 import { showOne } from './show.ts'
 
 export interface PanelLinkFlags extends NetworkFlags {

@@ -3,9 +3,9 @@ import { type Command, Option } from 'commander'
 import { auditActions } from '../../../lib/storage/audit-actions.ts'
 import type { Ask, Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
-import { list, onNetwork, onStorage, port, seconds, wide } from '../options.ts'
 import type { EndpointFlags } from './endpoint-changes.ts'
 import { withAttributes } from './endpoint-options.ts'
+import { list, onNetwork, onStorage, port, seconds, wide } from './shared-options.ts'
 
 const plan = (): Option =>
   new Option('--plan <name>', 'its plan, which sets the rate limit').choices(['standard', 'premium', 'unlimited'])

@@ -2,7 +2,7 @@
 import { jsonLines, plain } from '../../json.ts'
 import type { Output } from '../../output.ts'
 import { type Column, table } from '../../table.ts'
-import type { StorageFlags } from '../operator.ts'
+import type { StorageFlags } from './operator.ts'
 
 /** One thing: sentences for people, an object for programs. Names in the sentences may come from another server. */
 export const showOne = (out: Output, { json }: StorageFlags, value: object, sentence: string): void =>

@@ -7,8 +7,8 @@ import { schemaWriter } from '../../../lib/openapi/schema.ts'
 import { operations } from '../../../lib/operations.ts'
 import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
-import { networkOf, type StorageFlags, withOperator } from '../operator.ts'
 import { eventNamed } from './event-name.ts'
+import { networkOf, type StorageFlags, withOperator } from './operator.ts'
 import { showList, showOne } from './show.ts'
 
 export interface TriggerFlags extends StorageFlags {

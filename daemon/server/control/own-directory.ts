@@ -7,7 +7,7 @@ import { connect } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { basename, join } from 'node:path'
 import { errorCode } from '../../../adapters/files/errors.ts'
-import { newTemporaryDirectory } from '../temporary.ts'
+import { newTemporaryDirectory } from '../storage/temporary-directory.ts'
 import { readControlFile, socketAddress, socketNameOf } from './place.ts'
 
 const prefix = 'folkmoot-control-'

@@ -2,9 +2,9 @@
 import type { Community } from '../../../lib/index.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
 import type { Output } from '../../output.ts'
-import { scroll } from '../banner.ts'
-import type { ServeFlags } from '../flags.ts'
 import type { Receiver } from '../http/receiver.ts'
+import { scroll } from '../serve/banner.ts'
+import type { ServeFlags } from '../serve/serve-flags.ts'
 import { demoNetwork } from './made.ts'
 import { seedDemo } from './seed.ts'
 

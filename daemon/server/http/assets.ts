@@ -8,7 +8,7 @@ import { toIncoming } from '../../../adapters/http/node-request.ts'
 import { inTurn } from '../../../adapters/http/node-turns.ts'
 import { isApiError } from '../../../lib/errors.ts'
 import { jsonAnswer } from '../../../lib/http/exchange.ts'
-import { requireHttps } from '../../../lib/http/https.ts'
+import { requireHttps } from '../../../lib/http/steps/https.ts'
 
 export const assetsPath = '/assets/'
 

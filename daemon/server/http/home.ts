@@ -1,7 +1,7 @@
 /** The root of the server: where its panel, its API and the documentation are. It says nothing about what is stored. */
 import type { IncomingMessage, RequestListener } from 'node:http'
 import { toIncoming } from '../../../adapters/http/node-request.ts'
-import { isSecure } from '../../../lib/http/https.ts'
+import { isSecure } from '../../../lib/http/steps/https.ts'
 import { panelPath } from '../panel/path.ts'
 
 const docs = 'https://github.com/folkmoot/folkmoot#readme'

@@ -2,7 +2,7 @@
 import type { Server } from 'node:https'
 import type { Socket } from 'node:net'
 import { jsonAnswer } from '../../../lib/http/exchange.ts'
-import { httpsRequired } from '../../../lib/http/https.ts'
+import { httpsRequired } from '../../../lib/http/steps/https.ts'
 
 /** The first byte of every TLS connection: a record of the kind `handshake`. */
 const handshake = 0x16

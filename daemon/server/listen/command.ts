@@ -1,7 +1,7 @@
 /** The options of `folkmoot listen`. */
 import { type Command, Option } from 'commander'
-import { list, onNetwork, port } from '../options.ts'
-import type { Running } from '../serve.ts'
+import { list, onNetwork, port } from '../commands/shared-options.ts'
+import type { Running } from '../serve/serve.ts'
 import type { ListenFlags } from './flags.ts'
 import type { Terminal } from './listen.ts'
 

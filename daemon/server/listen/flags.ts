@@ -1,7 +1,7 @@
 /** The options of `folkmoot listen`, read and checked. */
 import { UsageError } from '../../usage.ts'
 import { eventNamed } from '../commands/event-name.ts'
-import type { StorageFlags } from '../operator.ts'
+import type { StorageFlags } from '../commands/operator.ts'
 
 export interface ListenFlags extends StorageFlags {
   readonly network?: string

@@ -2,9 +2,9 @@
 import type { Readable } from 'node:stream'
 import type { Command } from 'commander'
 import type { Output } from '../../output.ts'
-import { list, networkOption } from '../options.ts'
-import type { Running } from '../serve.ts'
-import { withToken } from '../token-options.ts'
+import { list, networkOption } from '../commands/shared-options.ts'
+import { withToken } from '../credentials/token-options.ts'
+import type { Running } from '../serve/serve.ts'
 import type { McpFlags } from './mcp.ts'
 
 /** The parts of the process that the command uses. */

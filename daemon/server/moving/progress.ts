@@ -1,5 +1,5 @@
 /** The progress of a pull, a push or a comparison. */
-import { bar, type ProgressHost, type ProgressLine } from '../progress.ts'
+import { bar, type ProgressHost, type ProgressLine } from '../commands/progress-line.ts'
 
 /** The parts of the process that these commands use. */
 export interface MovingHost extends ProgressHost {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { isPostgresAddress } from '../../../adapters/sql/postgres/address.ts'
 import type { RelayView } from '../../../lib/relay/relay-view.ts'
 import { UsageError } from '../../usage.ts'
-import type { ServeFlags } from '../flags.ts'
+import type { ServeFlags } from '../serve/serve-flags.ts'
 
 /** The view, and the end of its connections. */
 export interface SeparateRelay {

@@ -5,7 +5,7 @@ import { networks } from '../../../lib/storage/tables/administration.ts'
 import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
 import { commandActor } from '../../user.ts'
-import { bar, progressLine } from '../progress.ts'
+import { bar, progressLine } from '../commands/progress-line.ts'
 import { type CopyProgress, copyTables, endCopy } from './copy-tables.ts'
 import { openStorage } from './open.ts'
 

@@ -3,7 +3,8 @@ import type * as v from 'valibot'
 import type { Emitter } from '../../call.ts'
 import type { EventName } from '../../events/catalogue.ts'
 import type { Fields } from '../../fields.ts'
-import type { NotificationHandler, RunOperation } from '../../kernel/pipeline.ts'
+import type { Pipeline } from '../../kernel/pipeline.ts'
+import type { NotificationHandler } from '../../kernel/run.ts'
 import { refusingTrouble } from '../../kernel/storage-errors.ts'
 import { ownOrigin } from '../../kernel/wire.ts'
 import type { Settings } from '../../settings.ts'
@@ -41,12 +42,7 @@ export type MakeNotification = <F extends Fields, R extends v.GenericSchema>(
  * Binds the host's calls to a community.
  * @param id the name of the call in messages
  */
-export function notificationsOf(
-  settings: Settings,
-  runOperation: RunOperation,
-  networks: Networks,
-  id: string,
-): MakeNotification {
+export function notificationsOf(settings: Settings, { value }: Pipeline, networks: Networks, id: string): MakeNotification {
   const { limits } = settings
   const address = { origin: ownOrigin(settings), path: '', search: '' }
   return (fields, returns, work) => {
@@ -64,8 +60,7 @@ export function notificationsOf(
       checkArgument(id, schema, given, limits)
       const network = await networks.show(given.network)
       const request = { operation, network, caller: { as: undefined }, params: {}, query: {}, body: given, address }
-      const outcome = await refusingTrouble(() => runOperation(request))
-      return (outcome.kind === 'result' ? outcome.value : undefined) as v.InferOutput<typeof returns>
+      return (await refusingTrouble(() => value(request))) as v.InferOutput<typeof returns>
     }
   }
 }

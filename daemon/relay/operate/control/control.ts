@@ -4,22 +4,20 @@
  */
 import { timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { matchRoute, segmentsOf } from '../../../../lib/base/match-route.ts'
 import { listenOnLoopback, namesLoopback } from '../../../loopback.ts'
 import { UsageError } from '../../../usage.ts'
 import type { RelayEvents } from '../../events.ts'
-import { openOperatorStore } from '../../open-store.ts'
 import { type Relay, stuckLimit } from '../../relay.ts'
-import type { OperatorStore } from '../../store/operator/operator-store.ts'
 import type { Metrics } from '../metrics.ts'
-import { checkKnown, queryOf, replayOf, selectionOf, skipOf } from '../tasks/delivery-selection.ts'
-import { closeCircuit, replay, skip } from '../tasks/operator-tasks.ts'
-import { type Asker, AuditUnwritten } from '../tasks/trail.ts'
+import { queryOf } from '../tasks/delivery-selection.ts'
+import { AuditUnwritten } from '../tasks/trail.ts'
 import { relayViewOf } from '../view/of-relay.ts'
-import { endpointIn } from '../view/running-endpoint.ts'
 import { jsonOf } from './control-body.ts'
-import { actorOf, auditedResends, switchAudited, testAudited } from './control-changes.ts'
+import { actorOf, auditedResends } from './control-changes.ts'
 import { controlKey } from './control-key.ts'
 import { announcePort, withdrawPort } from './control-port.ts'
+import { controlRoutes } from './control-routes.ts'
 import { viewAnswer } from './view-routes.ts'
 
 export interface Control {
@@ -84,73 +82,19 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
     return given.length === key.length && timingSafeEqual(given, key)
   }
 
-  async function withStore(work: (store: OperatorStore) => Promise<object>): Promise<Answer> {
-    const store = await openOperatorStore(outbox)
-    try {
-      return { status: 200, body: await work(store) }
-    } finally {
-      await store.close()
-    }
-  }
-
-  async function onEndpoint(network: string, id: string, action: string, asker: Asker): Promise<Answer> {
-    const found = await endpointIn(relay, network, id)
-    if (!found) return noEndpoint
-    if (action === 'test') return { status: 200, body: await testAudited(relay, found, asker) }
-    if (action === 'close-circuit') return withStore((store) => closeCircuit({ ...asker, store, now: relay.now() }, id, network))
-    await switchAudited(relay, found, action === 'enable' ? action : 'disable', asker)
-    return { status: 200, body: { enabled: action === 'enable' } }
-  }
-
   async function control(request: IncomingMessage, url: URL): Promise<Answer> {
+    const { method = '' } = request
     const query = queryOf(url.searchParams)
-    const call = { method: request.method ?? '', path: url.pathname, query, body: () => jsonOf(request) }
+    const body = () => jsonOf(request)
     const asker = { outbox, actor: actorOf(request) }
+    const call = { method, path: url.pathname, query, body }
     const seen = await oneOfFew(() => viewAnswer(auditedResends(view, relay, asker), call))
     if (seen !== undefined) return seen === null ? nothingSuch : { status: 200, body: seen }
-    const isList = request.method === 'GET' && url.pathname === '/deliveries'
-    const [parameter] = isList ? [] : Object.keys(query)
-    if (parameter !== undefined) throw new UsageError('this path takes no parameters')
-    const [, network = '', id = '', action = ''] =
-      /^\/networks\/([^/]+)\/endpoints\/([^/]+)\/(test|enable|disable|close-circuit|skip)$/.exec(url.pathname) ?? []
-    switch (`${request.method} ${action || url.pathname}`) {
-      case 'GET /status':
-        return withStore(async (store) => ({
-          relays: await store.relays(),
-          endpoints: await store.endpoints(),
-          notices: await store.notices(100),
-        }))
-      case 'GET /deliveries':
-        return withStore(async (store) => {
-          const selection = selectionOf(query, '')
-          await checkKnown(store, selection)
-          return { items: await store.deliveries(selection) }
-        })
-      case 'POST /replay': {
-        const chosen = replayOf(await jsonOf(request), '')
-        const answer = await withStore(async (store) => ({
-          replayed: await replay({ ...asker, store, now: relay.now() }, chosen),
-        }))
-        relay.scheduler.refresh()
-        return answer
-      }
-      case 'POST skip': {
-        const { endpoint, network: other, ...given } = await jsonOf(request)
-        if (endpoint !== undefined || other !== undefined)
-          throw new UsageError('leave out `endpoint` and `network`: the path names them')
-        const chosen = skipOf({ ...given, endpoint: id, network }, '')
-        if (!(await endpointIn(relay, network, id))) return noEndpoint
-        return withStore(async (store) => ({ skipped: await skip({ ...asker, store, now: relay.now() }, chosen) }))
-      }
-      case 'POST test':
-      case 'POST enable':
-      case 'POST disable':
-      case 'POST close-circuit':
-        if (Object.keys(await jsonOf(request)).length > 0) throw new UsageError(`${action} takes no body`)
-        return onEndpoint(network, id, action, asker)
-      default:
-        return nothingHere
-    }
+    const { route, params } = matchRoute(controlRoutes, method, segmentsOf(url.pathname))
+    if (!route?.takesQuery && Object.keys(query).length > 0) throw new UsageError('this path takes no parameters')
+    if (!route) return nothingHere
+    const done = await route.handle({ query, body, relay, asker }, params)
+    return done ? { status: 200, body: done } : noEndpoint
   }
 
   async function answer(request: IncomingMessage): Promise<Answer | string> {

@@ -1,5 +1,6 @@
 /** The relay for a panel in another process: the calls of `RelayView` as routes of the control, each about one network. */
 import * as v from 'valibot'
+import { type Matchable, matchRoute, segmentsOf } from '../../../../lib/base/match-route.ts'
 import type { DeliveryFilter, RelayView, ReplaySelection } from '../../../../lib/relay/relay-view.ts'
 import { UsageError } from '../../../usage.ts'
 import { id, moment, parsed } from '../tasks/delivery-selection.ts'
@@ -59,45 +60,84 @@ function selectionOf({ ids, filter }: v.InferOutput<typeof replaying>): ReplaySe
   return ids === undefined ? { filter: filterOf(parsed(counting, { ...filter }, '')) } : { ids }
 }
 
-const routes = /^\/networks\/(\d{1,20})\/(status|activity|deliveries|replays)(?:\/([\w-]{1,64}))?(\/stop)?$/
+interface ViewRoute extends Matchable {
+  /** @returns null if what it names is not there */
+  handle(view: RelayView, named: Named, call: ViewCall): Promise<object | null>
+}
+
+/** The parts of a path that name something. */
+interface Named {
+  readonly network: string
+  readonly id: string
+}
+
+const routes: readonly ViewRoute[] = [
+  {
+    method: 'GET',
+    path: 'networks/:network/status',
+    async handle(view, { network }, { query }) {
+      parsed(nothing, query, '')
+      return view.status(network)
+    },
+  },
+  {
+    method: 'GET',
+    path: 'networks/:network/activity',
+    handle: async (view, { network }, { query }) => view.activity(network, parsed(looking, query, '').minutes),
+  },
+  {
+    method: 'GET',
+    path: 'networks/:network/deliveries',
+    async handle(view, { network }, { query }) {
+      const { limit, after, ...filter } = parsed(listing, query, '')
+      return view.deliveries(network, filterOf(filter), { limit, ...(after === undefined ? {} : { after }) })
+    },
+  },
+  {
+    method: 'GET',
+    path: 'networks/:network/deliveries/count',
+    handle: async (view, { network }, { query }) => view.count(network, filterOf(parsed(counting, query, ''))),
+  },
+  {
+    method: 'GET',
+    path: 'networks/:network/deliveries/:id',
+    async handle(view, { network, id }, { query }) {
+      parsed(nothing, query, '')
+      return (await view.delivery(network, id)) ?? null
+    },
+  },
+  {
+    method: 'POST',
+    path: 'networks/:network/replays',
+    async handle(view, { network }, { body }) {
+      const wanted = parsed(replaying, await body(), '')
+      const { per_second: perSecond, actor, address } = wanted
+      const by = { actor, ...(address === undefined ? {} : { address }) }
+      return view.replay(network, selectionOf(wanted), { perSecond, by })
+    },
+  },
+  {
+    method: 'GET',
+    path: 'networks/:network/replays/:id',
+    handle: async (view, { network, id }) => (await view.replayed(network, id)) ?? null,
+  },
+  {
+    method: 'POST',
+    path: 'networks/:network/replays/:id/stop',
+    async handle(view, { network, id }, { body }) {
+      parsed(nothing, await body(), '')
+      return (await view.stopReplay(network, id)) ?? null
+    },
+  },
+]
 
 /**
  * Answers a call.
  * @returns null if what it names is not there, and `undefined` if no route fits
  * @throws UsageError
  */
-export async function viewAnswer(view: RelayView, { method, path, query, body }: ViewCall): Promise<object | null | undefined> {
-  const [, network = '', about = '', part, stop = ''] = routes.exec(path) ?? []
-  const single = part === undefined ? '' : part === 'count' ? '/count' : '/{id}'
-  switch (`${method} ${about}${single}${stop}`) {
-    case 'GET status':
-      parsed(nothing, query, '')
-      return view.status(network)
-    case 'GET activity':
-      return view.activity(network, parsed(looking, query, '').minutes)
-    case 'GET deliveries': {
-      const { limit, after, ...filter } = parsed(listing, query, '')
-      return view.deliveries(network, filterOf(filter), { limit, ...(after === undefined ? {} : { after }) })
-    }
-    case 'GET deliveries/count':
-      return view.count(network, filterOf(parsed(counting, query, '')))
-    case 'GET deliveries/{id}':
-      parsed(nothing, query, '')
-      return (await view.delivery(network, part ?? '')) ?? null
-    case 'POST replays': {
-      const wanted = parsed(replaying, await body(), '')
-      const { per_second: perSecond, actor, address } = wanted
-      return view.replay(network, selectionOf(wanted), {
-        perSecond,
-        by: { actor, ...(address === undefined ? {} : { address }) },
-      })
-    }
-    case 'GET replays/{id}':
-      return (await view.replayed(network, part ?? '')) ?? null
-    case 'POST replays/{id}/stop':
-      parsed(nothing, await body(), '')
-      return (await view.stopReplay(network, part ?? '')) ?? null
-    default:
-      return undefined
-  }
+export async function viewAnswer(view: RelayView, call: ViewCall): Promise<object | null | undefined> {
+  const { route, params } = matchRoute(routes, call.method, segmentsOf(call.path))
+  const { network = '', id = '' } = params
+  return route && /^\d{1,20}$/.test(network) && /^[\w-]{0,64}$/.test(id) ? route.handle(view, { network, id }, call) : undefined
 }

@@ -1,12 +1,12 @@
-import { isStorableId } from '../base/ids.ts'
-import type { Principal } from '../context.ts'
-import { accessError, fail, notFound } from '../errors.ts'
-import { expired, hasEnded } from '../kernel/key.ts'
-import type { HostPrincipal, Settings } from '../settings.ts'
-import type { ApiKeyRow, NetworkRow } from '../storage/tables/administration.ts'
-import { notesOfUse } from './notes-of-use.ts'
-import { type Presumption, presumed, workingRows } from './remembered.ts'
-import { type TokenRows, tokenRows } from './token-rows.ts'
+import { isStorableId } from '../../base/ids.ts'
+import type { Principal } from '../../context.ts'
+import { accessError, fail, notFound } from '../../errors.ts'
+import { expired, hasEnded } from '../../kernel/key.ts'
+import type { HostPrincipal, Settings } from '../../settings.ts'
+import type { ApiKeyRow, NetworkRow } from '../../storage/tables/administration.ts'
+import { notesOfUse } from '../notes-of-use.ts'
+import { type CallerRecheck, recheckOf, withCaller, workingRows } from '../recheck-caller.ts'
+import { type TokenRows, tokenRows } from '../token-rows.ts'
 
 /** The caller, and the network. */
 export interface Caller {
@@ -18,9 +18,19 @@ export interface Caller {
   /** The key by which rate limits and idempotency keys are counted. */
   readonly countedBy: string
   /** Set if the caller is remembered from an earlier request, and has to be confirmed. */
-  readonly presumption?: Presumption
+  readonly recheck?: CallerRecheck
   /** To be called after a request of a caller who is remembered: notes that the key was used. */
   readonly ended?: () => void
+}
+
+/** What a request shows of its caller. */
+interface Credentials {
+  /** The bearer token. */
+  readonly token: string
+  /** The network as the path names it: an id or a subdomain. */
+  readonly network: string
+  /** Whether the rows of the token are read before anything else. */
+  readonly anew: boolean
 }
 
 const unauthorized = (message: string) => accessError(401, 'unauthorized', message, { 'www-authenticate': 'Bearer' })
@@ -41,14 +51,8 @@ export function authenticator(settings: Settings) {
   const rows = tokenRows(settings)
   const uses = notesOfUse(settings)
 
-  /**
-   * @param token the bearer token
-   * @param networkName the network as the path names it: an id or a subdomain
-   * @param anew whether the rows of the token are read before anything else
-   * @returns the caller at once where nothing has to be asked for
-   * @throws ApiError 401 `unauthorized` or `token_expired`; 404 when the token's network does not exist
-   */
-  function authenticate(token: string, networkName: string, anew = false): Caller | Promise<Caller> {
+  /** @returns the caller at once where nothing has to be asked for */
+  function authenticate(token: string, networkName: string, anew: boolean): Caller | Promise<Caller> {
     const current = settings.authenticate ? undefined : rows.current(token)
     return current ? callerOf(current, networkName) : lookUp(token, networkName, anew)
   }
@@ -56,7 +60,7 @@ export function authenticator(settings: Settings) {
   async function lookUp(token: string, networkName: string, anew: boolean): Promise<Caller> {
     const host = settings.authenticate && (await settings.authenticate(token))
     if (host === 'expired') throw expired()
-    const known = host || anew ? undefined : presumedCaller(token, networkName)
+    const known = host || anew ? undefined : rememberedCaller(token, networkName)
     if (known) return known
     const found = await (host ? rows.ofHost(host) : rows.of(token))
     if (!found) throw unauthorized('This is not an API token of this service.')
@@ -78,23 +82,32 @@ export function authenticator(settings: Settings) {
   }
 
   /** The caller of an earlier request with this token, if its key seems to work. */
-  function presumedCaller(token: string, networkName: string): Caller | undefined {
+  function rememberedCaller(token: string, networkName: string): Caller | undefined {
     const last = rows.remembered(token)
     const working = last && workingRows(last, clock.now())
     if (!working) return undefined
     const { key, network } = working
     const isAddressed = names(networkName, network)
-    const presumption = presumed(working, () => rows.of(token), {
+    const recheck = recheckOf(working, () => rows.of(token), {
       refusesFormer: keysOfFormerMembers === 'refuse',
       now: () => clock.now(),
     })
     const ended = () => {
-      if (isAddressed && presumption.isConfirmed()) uses.note(key, clock.now())
+      if (isAddressed && recheck.isConfirmed()) uses.note(key, clock.now())
     }
-    return { principal: principalOf(key), network, isAddressed, countedBy: key.id, presumption, ended }
+    return { principal: principalOf(key), network, isAddressed, countedBy: key.id, recheck, ended }
   }
 
-  return { authenticate, settled: uses.settled }
+  return {
+    /**
+     * Runs a request for the caller of its token.
+     * @param headers those of the answer
+     * @throws ApiError 401 `unauthorized` or `token_expired`; 404 when the token's network does not exist
+     */
+    withCaller: <T>(sent: Credentials, headers: Record<string, string>, run: (caller: Caller) => Promise<T>): Promise<T> =>
+      withCaller((anew) => authenticate(sent.token, sent.network, anew || sent.anew), headers, run),
+    settled: uses.settled,
+  }
 }
 
 const principalOf = ({ id, member_id, scopes }: ApiKeyRow): Principal => ({ key_id: id, member_id, scopes })

@@ -1,6 +1,6 @@
 /** The options of API tokens. The help of every command loads this, so reading a token is elsewhere: `token.ts`. */
 import { type Command, Option } from 'commander'
-import { variableOption } from '../variables.ts'
+import { variableOption } from '../../variables.ts'
 
 /**
  * Adds `--token` and `--token-file`.

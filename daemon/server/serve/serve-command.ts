@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import type { Output } from '../output.ts'
-import { type ServeFlags, withServeFlags } from './flags.ts'
-import { withStorage } from './options.ts'
+import type { Output } from '../../output.ts'
+import { withStorage } from '../commands/shared-options.ts'
 import type { Running } from './serve.ts'
+import { type ServeFlags, withServeFlags } from './serve-flags.ts'
 
 /** @param starting is given the server that starts: a signal may come before it has */
 export function serveCommand(

@@ -1,7 +1,7 @@
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { StorageError } from '../../lib/storage/contract.ts'
+import { StorageError } from '../../../lib/storage/contract.ts'
 
 /**
  * Makes a directory among the system's temporary ones. A container with a read-only disk may have none of those.

@@ -1,10 +1,10 @@
 /** The options of `serve`. Each is named once: the key gives its flag, and the entry its help and the type of its value. */
 import { type Command, Option } from 'commander'
-import { orders } from '../../lib/outbox/values.ts'
-import type { EncryptionFlags } from '../encryption-keys.ts'
-import { faultKinds } from './faults/kinds.ts'
-import type { StorageFlags } from './operator.ts'
-import { list, port } from './options.ts'
+import { orders } from '../../../lib/outbox/values.ts'
+import type { EncryptionFlags } from '../../encryption-keys.ts'
+import type { StorageFlags } from '../commands/operator.ts'
+import { list, port } from '../commands/shared-options.ts'
+import { faultKinds } from '../faults/kinds.ts'
 
 /** An option without its name. Its value is `undefined` if it may be left out. */
 interface Flag<Value> {

@@ -1,10 +1,10 @@
-import { isDeep, maxLevels } from '../base/nesting.ts'
-import { sha256 } from '../base/sha256.ts'
-import { ApiError, badRequest, fail, tooLarge } from '../errors.ts'
-import type { Limits } from '../limits.ts'
-import { hostReadBody, type Incoming } from './exchange.ts'
-import type { Usage } from './in-flight.ts'
-import { maxFields, parseMultipart, tooManyFields } from './multipart.ts'
+import { isDeep, maxLevels } from '../../base/nesting.ts'
+import { sha256 } from '../../base/sha256.ts'
+import { ApiError, badRequest, fail, tooLarge } from '../../errors.ts'
+import type { Limits } from '../../limits.ts'
+import { hostReadBody, type Incoming } from '../exchange.ts'
+import type { Usage } from '../in-flight.ts'
+import { maxFields, parseMultipart, tooManyFields } from '../multipart.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 

@@ -1,8 +1,8 @@
-import { type ApiError, accessError, badRequest, fail } from '../errors.ts'
-import { below, type PublicAddress } from '../kernel/wire.ts'
-import type { Settings } from '../settings.ts'
-import type { Incoming } from './exchange.ts'
-import { isHost } from './host.ts'
+import { type ApiError, accessError, badRequest, fail } from '../../errors.ts'
+import { below, type PublicAddress } from '../../kernel/wire.ts'
+import type { Settings } from '../../settings.ts'
+import type { Incoming } from '../exchange.ts'
+import { isHost } from '../host.ts'
 
 /**
  * The value from the trusted proxy. Each proxy of a chain appends a value. With a number of proxies, the value set by the

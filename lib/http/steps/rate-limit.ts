@@ -1,7 +1,7 @@
-import { accessError } from '../errors.ts'
-import type { Limits } from '../limits.ts'
-import type { RateLimiter } from '../settings.ts'
-import type { NetworkRow } from '../storage/tables/administration.ts'
+import { accessError } from '../../errors.ts'
+import type { Limits } from '../../limits.ts'
+import type { RateLimiter } from '../../settings.ts'
+import type { NetworkRow } from '../../storage/tables/administration.ts'
 
 /**
  * Counts a request against the limit of the network's plan (specification, section 8).

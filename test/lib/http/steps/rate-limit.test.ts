@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { memoryStorage } from '../../../adapters/storage/memory.ts'
-import { createCommunity, type RateLimiter } from '../../../lib/index.ts'
-import type { Storage } from '../../../lib/storage/contract.ts'
-import { networks } from '../../../lib/storage/tables/administration.ts'
-import { createTestCommunity, request, type TestCommunity } from '../../support/community.ts'
+import { memoryStorage } from '../../../../adapters/storage/memory.ts'
+import { createCommunity, type RateLimiter } from '../../../../lib/index.ts'
+import type { Storage } from '../../../../lib/storage/contract.ts'
+import { networks } from '../../../../lib/storage/tables/administration.ts'
+import { createTestCommunity, request, type TestCommunity } from '../../../support/community.ts'
 
 /** Counts in a map; the minute ends 12.4 seconds from now, always. */
 function counting() {

@@ -1,5 +1,5 @@
 /** API tokens of commands that call a server: on the command line, in a file, or on standard input. */
-import { UsageError } from '../usage.ts'
+import { UsageError } from '../../usage.ts'
 import { secretOf } from './secrets.ts'
 
 /**

@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import process from 'node:process'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { inFlightBytesFor } from '../../../daemon/server/memory.ts'
+import { inFlightBytesFor } from '../../../daemon/server/serve/request-memory.ts'
 import { begun } from '../../support/begun.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
 

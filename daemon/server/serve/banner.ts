@@ -1,5 +1,5 @@
-import type { Received } from './http/receiver.ts'
-import { portOf } from './port-of.ts'
+import { portOf } from '../http/port-of.ts'
+import type { Received } from '../http/receiver.ts'
 
 /** The lines for a person once the server listens. */
 export interface BannerFacts {

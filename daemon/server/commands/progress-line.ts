@@ -1,5 +1,5 @@
 /** How far a long command is, for people. */
-import type { Output } from '../output.ts'
+import type { Output } from '../../output.ts'
 
 /** Where a command shows how far it is. */
 export interface ProgressHost {

@@ -1,11 +1,11 @@
 /** The community that a server serves, with its ports and its guard. */
-import { type DirectoryAssetsOptions, type DownloadGuard, ports } from '../../adapters/ports/index.ts'
-import { type Community, createCommunity, type Options, type RateLimiter } from '../../lib/index.ts'
-import type { Storage } from '../../lib/storage/contract.ts'
-import { checkUrl, type GuardSettings, guardedLookup } from '../relay/send/guard.ts'
-import { systemResolve } from '../relay/send/resolve.ts'
-import type { ServeFlags } from './flags.ts'
-import { inFlightBytesFor } from './memory.ts'
+import { type DirectoryAssetsOptions, type DownloadGuard, ports } from '../../../adapters/ports/index.ts'
+import { type Community, createCommunity, type Options, type RateLimiter } from '../../../lib/index.ts'
+import type { Storage } from '../../../lib/storage/contract.ts'
+import { checkUrl, type GuardSettings, guardedLookup } from '../../relay/send/guard.ts'
+import { systemResolve } from '../../relay/send/resolve.ts'
+import { inFlightBytesFor } from './request-memory.ts'
+import type { ServeFlags } from './serve-flags.ts'
 
 export interface CommunityParts {
   readonly storage: Storage

@@ -1,9 +1,9 @@
 /** Options that several commands share. */
 import type { Command, Option } from 'commander'
-import { withEncryptionKeys } from '../encryption-keys.ts'
-import { UsageError } from '../usage.ts'
-import { variableOption } from '../variables.ts'
-import { defaultStorage, storageForms } from './storage/address.ts'
+import { withEncryptionKeys } from '../../encryption-keys.ts'
+import { UsageError } from '../../usage.ts'
+import { variableOption } from '../../variables.ts'
+import { defaultStorage, storageForms } from '../storage/address.ts'
 
 /** Gathers an option that may be given as often as wanted. */
 export const list = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]

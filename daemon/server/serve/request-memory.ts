@@ -1,7 +1,7 @@
 /** How much of the memory requests may take. */
 import { totalmem } from 'node:os'
 import { constrainedMemory } from 'node:process'
-import { defaultLimits } from '../../lib/limits.ts'
+import { defaultLimits } from '../../../lib/limits.ts'
 
 /** Bytes that this process may use: those of the machine, or of its container if that has fewer. */
 const availableMemory = (): number => Math.min(totalmem(), constrainedMemory() || Number.POSITIVE_INFINITY)

@@ -1,7 +1,7 @@
 /** Secrets come from files or standard input: a command line is read by every user of the machine. */
 import { readFileSync } from 'node:fs'
-import { errorCode } from '../../adapters/files/errors.ts'
-import { UsageError } from '../usage.ts'
+import { errorCode } from '../../../adapters/files/errors.ts'
+import { UsageError } from '../../usage.ts'
 
 /** A key or secret is no longer than this, in characters. */
 const longest = 4096

@@ -1,12 +1,15 @@
 /**
- * A caller who is remembered from an earlier request, where the storage has no version to ask. The rows behind the token are read
- * once more in the operation's own transaction, together with its first statements. So nobody waits for the look-up alone, and a
- * revoked key stops at once.
+ * Checks the caller again, in the operation's own transaction, together with its first statements. So a revoked key stops at once.
  *
- * Until then the caller is presumed. A refusal before the transaction is an answer only if the rows still hold.
+ * A write reads its key. Where the storage has no version to ask, the rows behind a token are remembered from an earlier request,
+ * and every operation reads them: no request waits for the look-up alone. A refusal before the transaction is an answer only if
+ * the rows still hold. If they have changed, everything is done again for the caller as it is now.
  */
+import type { Principal } from '../context.ts'
 import { isApiError } from '../errors.ts'
-import { hasEnded } from '../kernel/key.ts'
+import { hasEnded, keyStillWorks } from '../kernel/key.ts'
+import type { StartRecheck } from '../kernel/run.ts'
+import type { AnyOperation } from '../operation.ts'
 import { isSame } from '../storage/changes.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Row } from '../storage/table.ts'
@@ -21,16 +24,22 @@ export interface WorkingRows {
 }
 
 /** Whether the caller is still the one that was remembered. */
-export interface Presumption {
-  /**
-   * Reads the rows again, inside the transaction of the operation.
-   * @returns throws when it is awaited, if they have changed: then `isWrong` is true for that error
-   */
-  admit(tx: ScopedTx): () => Promise<void>
-  /** Whether a request failed for a caller who is no longer the same, so that it has to be answered anew. @throws StorageError */
-  isWrong(error: unknown): Promise<boolean>
+export interface CallerRecheck {
+  /** The result throws, if the rows have changed: then `failed` is true for that error. */
+  readonly start: StartRecheck
+  /** Whether a request failed for a caller who is no longer the same, so that it has to be answered again. @throws StorageError */
+  failed(error: unknown): Promise<boolean>
   /** Whether the rows were found unchanged. */
   isConfirmed(): boolean
+}
+
+/** A caller, as far as a second check is concerned. */
+interface Rechecked {
+  readonly principal: Principal
+  /** Set if the caller is remembered from an earlier request. */
+  readonly recheck?: CallerRecheck
+  /** To be called after a request of a caller who is remembered. */
+  readonly ended?: () => void
 }
 
 class Changed extends Error {}
@@ -45,11 +54,11 @@ export function workingRows({ key, network, isFormer }: TokenRows, now: number):
  * @param lookUp reads the rows of the token outside of the operation
  * @param refusesFormer whether keys of former members are refused
  */
-export function presumed(
+export function recheckOf(
   remembered: WorkingRows,
   lookUp: () => Promise<TokenRows | undefined>,
   { refusesFormer, now }: { readonly refusesFormer: boolean; now(): number },
-): Presumption {
+): CallerRecheck {
   let isConfirmed = false
 
   function holds(found: Partial<TokenRows>): boolean {
@@ -68,7 +77,7 @@ export function presumed(
   }
 
   return {
-    admit(tx) {
+    start(tx) {
       const reading = read(tx)
       // Otherwise a rejection would be unhandled if work fails before it asks.
       reading.catch(() => undefined)
@@ -77,13 +86,50 @@ export function presumed(
         isConfirmed = true
       }
     },
-    async isWrong(error) {
+    async failed(error) {
       if (error instanceof Changed) return true
       if (isConfirmed || !isApiError(error)) return false
       isConfirmed = holds((await lookUp()) ?? {})
       return !isConfirmed
     },
     isConfirmed: () => isConfirmed,
+  }
+}
+
+/** How the caller of an operation is checked in its transaction: remembered rows always, a key where the operation writes. */
+export function recheckIn(
+  { recheck, principal }: Rechecked,
+  { method }: Pick<AnyOperation, 'method'>,
+  now: () => number,
+): StartRecheck | undefined {
+  const { key_id } = principal
+  if (recheck) return recheck.start
+  return method === 'GET' || key_id === null ? undefined : (tx) => keyStillWorks(tx, key_id, now)
+}
+
+/**
+ * Runs a request for its caller; once more, if the caller turns out to be no longer the same.
+ * @param authenticate finds out who calls; with `anew`, by rows that are read before anything else
+ * @param headers those of the answer: what the first run has set goes, too
+ */
+export function withCaller<C extends Rechecked, T>(
+  authenticate: (anew: boolean) => C | Promise<C>,
+  headers: Record<string, string>,
+  run: (caller: C) => Promise<T>,
+): Promise<T> {
+  const caller = authenticate(false)
+  return caller instanceof Promise ? caller.then(runOrRepeat) : run(caller)
+
+  async function runOrRepeat(remembered: C): Promise<T> {
+    try {
+      return await run(remembered)
+    } catch (error) {
+      if (!(await remembered.recheck?.failed(error))) throw error
+    } finally {
+      remembered.ended?.()
+    }
+    for (const name in headers) delete headers[name]
+    return run(await authenticate(true))
   }
 }
 

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
-import { createTestCommunity } from '../../support/community.ts'
-import type { Json } from '../../support/json.ts'
+import { createTestCommunity } from '../../../support/community.ts'
+import type { Json } from '../../../support/json.ts'
 
 type Test = Awaited<ReturnType<typeof createTestCommunity>>
 
@@ -24,7 +24,7 @@ test('plain HTTP is refused before anything else is looked at', async () => {
 
 test('links of the first request of a process are on localhost if it has no Host', async () => {
   vi.resetModules()
-  const { publicAddress } = await import('../../../lib/http/https.ts')
+  const { publicAddress } = await import('../../../../lib/http/steps/https.ts')
   const incoming = { method: 'GET', path: members, search: '', secure: true, header: () => null, read: async () => undefined }
   const address = publicAddress(incoming, { trustProxy: false, publicUrl: undefined, basePath: '' })
   expect(address.origin).toBe('https://localhost')

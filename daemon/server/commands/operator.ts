@@ -1,24 +1,24 @@
 /** The community that a command works on: the one of a running server where there is one, else opened for the command. */
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { realPath } from '../../adapters/files/process-lock.ts'
-import { refusedByDefault } from '../../lib/base/reach.ts'
-import type { Ports } from '../../lib/ports.ts'
-import { isStorageError } from '../../lib/storage/contract.ts'
-import type { NetworkRow } from '../../lib/storage/tables/administration.ts'
-import type { EncryptionFlags } from '../encryption-keys.ts'
-import { fault, type Output } from '../output.ts'
-import { encryptionKeysOf } from '../read-encryption-keys.ts'
-import { CommandFailure, UsageError } from '../usage.ts'
-import { commandActor } from '../user.ts'
-import { serverAt } from './control/ask-control.ts'
-import type { Operator, ServerOperator } from './control/calls.ts'
-import { runningServers } from './control/own-directory.ts'
-import { controlFileOf } from './control/place.ts'
-import { auditInbox, refusedText } from './operate/audit-inbox.ts'
-import { portOf } from './port-of.ts'
-import { storageName } from './storage/name.ts'
-import { fileOfStorage, openStorage } from './storage/open.ts'
+import { realPath } from '../../../adapters/files/process-lock.ts'
+import { refusedByDefault } from '../../../lib/base/reach.ts'
+import type { Ports } from '../../../lib/ports.ts'
+import { isStorageError } from '../../../lib/storage/contract.ts'
+import type { NetworkRow } from '../../../lib/storage/tables/administration.ts'
+import type { EncryptionFlags } from '../../encryption-keys.ts'
+import { fault, type Output } from '../../output.ts'
+import { encryptionKeysOf } from '../../read-encryption-keys.ts'
+import { CommandFailure, UsageError } from '../../usage.ts'
+import { commandActor } from '../../user.ts'
+import { serverAt } from '../control/ask-control.ts'
+import type { Operator, ServerOperator } from '../control/calls.ts'
+import { runningServers } from '../control/own-directory.ts'
+import { controlFileOf } from '../control/place.ts'
+import { portOf } from '../http/port-of.ts'
+import { auditInbox, refusedText } from '../operate/audit-inbox.ts'
+import { storageName } from '../storage/name.ts'
+import { fileOfStorage, openStorage } from '../storage/open.ts'
 
 export interface StorageFlags extends EncryptionFlags {
   readonly storage: string
@@ -70,7 +70,7 @@ async function openCommunity(flags: StorageFlags, out: Output, missing: 'create'
   const encryptionKeys = encryptionKeysOf(flags)
   const opened = await openStorage(address, outbox, out.warn, missing)
   const { storage } = opened
-  const { createCommunity } = await import('../../lib/index.ts')
+  const { createCommunity } = await import('../../../lib/index.ts')
   const ports = assets === undefined ? {} : await storeIn(assets)
   const community = createCommunity({ storage, encryptionKeys, ports })
   const told = (error: unknown) => out.warn(`the audit's inbox cannot be read: ${fault(error)}`)
@@ -82,8 +82,8 @@ async function openCommunity(flags: StorageFlags, out: Output, missing: 'create'
 
 async function storeIn(directory: string): Promise<Ports> {
   const [{ directoryAssets }, { assetsPath }] = await Promise.all([
-    import('../../adapters/ports/directory-assets.ts'),
-    import('./http/assets.ts'),
+    import('../../../adapters/ports/directory-assets.ts'),
+    import('../http/assets.ts'),
   ])
   return { assets: directoryAssets({ directory, baseUrl: assetsPath }) }
 }

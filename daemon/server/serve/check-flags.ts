@@ -1,0 +1,34 @@
+/** What the flags of `serve` must keep to, before anything is opened. */
+import { isPublicUrl } from '../../../lib/options.ts'
+import { encryptionKeysOf } from '../../read-encryption-keys.ts'
+import { UsageError } from '../../usage.ts'
+import { secretsOf } from '../credentials/secrets.ts'
+import { type FaultPlan, planOf } from '../faults/plan.ts'
+import { checkRelayFlags } from '../panel/separate-relay.ts'
+import type { ServeFlags } from './serve-flags.ts'
+
+/** The flags, with what they name read from files and variables. */
+export interface CheckedFlags {
+  readonly flags: ServeFlags
+  /** The keys of `--webhook-url`, in the same order. */
+  readonly webhookKeys: readonly string[]
+  readonly encryptionKeys: readonly string[]
+  readonly faults: FaultPlan | undefined
+}
+
+/** @throws UsageError */
+export function checkFlags(flags: ServeFlags): CheckedFlags {
+  const webhookKeys = secretsOf('--webhook-key', flags.webhookKey, flags.webhookKeyFile)
+  if (flags.webhookUrl.length !== webhookKeys.length)
+    throw new UsageError('--webhook-url goes with --webhook-key or --webhook-key-file: give as many keys as addresses')
+  if (flags.publicUrl !== undefined && !isPublicUrl(flags.publicUrl))
+    throw new UsageError(
+      `--public-url must be like https://api.example.org, without a trailing slash, got ${JSON.stringify(flags.publicUrl)}`,
+    )
+  if (flags.webhookOrder !== undefined && flags.webhookUrl.length === 0)
+    throw new UsageError('--webhook-order needs --webhook-url')
+  if (flags.webhookUrl.length > 0 && !flags.demo)
+    throw new UsageError('--webhook-url registers endpoints of the demo network: add --demo')
+  checkRelayFlags(flags)
+  return { flags, webhookKeys, encryptionKeys: encryptionKeysOf(flags), faults: planOf(flags) }
+}

@@ -1,0 +1,56 @@
+/** The relay of a server: in this process with `--relay`, or the one that its panel asks. */
+import type { Community } from '../../../lib/index.ts'
+import type { RelayView } from '../../../lib/relay/relay-view.ts'
+import type { Relay } from '../../relay/relay.ts'
+import { separateRelay } from '../panel/separate-relay.ts'
+import { grace, type Starting } from './parts.ts'
+import type { ServeFlags } from './serve-flags.ts'
+import { guardOf, reach } from './served-community.ts'
+
+/** The community, whose endpoints follow the rules of the relay in this process. */
+export async function withRulesOfRelay(community: Community, flags: ServeFlags): Promise<Community> {
+  if (!flags.relay) return community
+  const { withRelayRules } = await import('../operate/relay-rules.ts')
+  return withRelayRules(community, guardOf(flags))
+}
+
+/** @returns the relay as the panel asks it; `undefined` if there is no way to ask one */
+export async function openRelay(starting: Starting, outbox: string): Promise<RelayView | undefined> {
+  const { flags, onClose } = starting
+  if (!flags.relay) {
+    const separate = await separateRelay(outbox, flags)
+    onClose(async () => separate?.close())
+    return separate?.view
+  }
+  const relay = await startRelayOf(starting, outbox)
+  const { noteSettings, withdrawSettings } = await import('../../relay/operate/settings/settings-note.ts')
+  noteSettings(outbox, relay.settings)
+  onClose(async () => {
+    withdrawSettings(outbox)
+    await relay.close(grace)
+  })
+  const { relayViewOf } = await import('../../relay/operate/view/of-relay.ts')
+  const view = relayViewOf(relay, outbox)
+  onClose(() => view.close())
+  return view
+}
+
+async function startRelayOf({ flags, encryptionKeys, version, log }: Starting, outbox: string): Promise<Relay> {
+  const { startRelay } = await import('../../relay/relay.ts')
+  return startRelay({
+    outbox,
+    encryptionKeys,
+    version,
+    settings: reach(flags),
+    onNotice: ({ kind, endpoint_id, text }) => {
+      if (kind === 'endpoint.unreadable') log.warn(`endpoint ${endpoint_id}: ${text}`)
+    },
+    onAttempt: ({ outcome, event_type, endpoint_id, attempt, reason, next_at }) => {
+      if (outcome !== 'delivered')
+        log.warn(
+          `not delivered: ${event_type} to endpoint ${endpoint_id}, attempt ${attempt}: ${reason}${next_at ? `; again at ${next_at}` : ''}`,
+        )
+    },
+    onFault: (what, error) => log.fault(`relay: ${what}`, error),
+  })
+}

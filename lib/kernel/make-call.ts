@@ -1,0 +1,57 @@
+/** The context of a handler, made for one run of its operation in one transaction. */
+import type { AnyCall } from '../call.ts'
+import type { Principal } from '../context.ts'
+import type { Emission } from '../events/envelope.ts'
+import { isPaged } from '../fields.ts'
+import { jsonFieldsOf } from '../records/json/fields.ts'
+import type { Settings } from '../settings.ts'
+import type { ScopedTx } from '../storage/scoped.ts'
+import type { Id } from '../storage/table.ts'
+import { readJsonPage, readPage } from './page.ts'
+import { permalinks } from './permalinks.ts'
+import type { Run } from './run.ts'
+
+/** What a call needs of its transaction. */
+export interface CallParts {
+  readonly tx: ScopedTx
+  readonly principal: Principal
+  readonly newId: () => Id
+  /** Gets the events that the handler emits. */
+  readonly emissions: Emission[]
+}
+
+export function makeCall(settings: Settings, run: Run, { tx, principal, newId, emissions }: CallParts): AnyCall {
+  const { request, api, now, paging } = run
+  const { operation, network, address } = request
+  return {
+    tx,
+    network,
+    principal,
+    now,
+    newId,
+    stamp: () => ({ id: newId(), created_at: now, updated_at: now }),
+    touch: () => ({ updated_at: now }),
+    ...permalinks(settings, network),
+    ports: settings.ports,
+    limits: settings.limits,
+    newMembersConsent: settings.newMembersConsent,
+    params: request.params,
+    query: run.query,
+    body: run.body,
+    prepared: run.prepared,
+    emit(name, payload) {
+      if (api && !api.emits.includes(name)) throw new Error(`${api.id} does not declare the event ${name}`)
+      emissions.push({ name, payload })
+    },
+    async page(table, query, presentRows, sources) {
+      if (run.asText && sources && tx.writesJson && isPaged(operation.returns)) {
+        const fields = jsonFieldsOf(operation.returns.paged, table, sources, settings.ids, address.origin)
+        const written = fields && (await readJsonPage(tx, table, paging, query ?? {}, fields))
+        if (written) return written
+      }
+      const { items, after } = await readPage(tx, table, paging, query)
+      return { items: presentRows ? await presentRows(items) : items, after }
+    },
+    whole: (items) => ({ items: paging.page === 1 ? items : [], after: null }),
+  }
+}

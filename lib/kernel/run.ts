@@ -1,0 +1,87 @@
+/** A request for an operation, and its run: what the steps of the pipeline hand on. */
+import type { Principal } from '../context.ts'
+import type { ApiError } from '../errors.ts'
+import type { AnyOperation } from '../operation.ts'
+import type { RecordWriter } from '../records/json/writer.ts'
+import type { ScopedTx } from '../storage/scoped.ts'
+import type { Id } from '../storage/table.ts'
+import type { NetworkRow } from '../storage/tables/administration.ts'
+import type { Repeatable } from './idempotency.ts'
+import type { Paging } from './page.ts'
+import type { Worked } from './transactions.ts'
+import type { Address } from './wire.ts'
+
+/**
+ * A call that only the host can start. No hook vetoes it, it may emit every event, and its events go out even if no row
+ * changes.
+ */
+export interface NotificationHandler extends Pick<AnyOperation, 'id' | 'status' | 'body' | 'returns' | 'handle'> {
+  readonly method: 'POST'
+  readonly isNotification: true
+}
+
+/** A member in whose name the host acts, by default the network's first host; with every scope. */
+export interface Actor {
+  readonly as: Id | undefined
+}
+
+/** Starts reading the caller's rows again, in the transaction of the operation. The result throws if they may not call any more. */
+export type StartRecheck = (tx: ScopedTx) => () => Promise<void>
+
+/** An operation to run, for any caller. Only the caller is checked so far. */
+export interface OperationRequest {
+  readonly operation: AnyOperation | NotificationHandler
+  readonly network: NetworkRow
+  readonly caller: Principal | Actor
+  readonly params: Readonly<Record<string, string>>
+  readonly query: Readonly<Record<string, string>>
+  /** Parameters that came in the body of a request that needs none; those of the query go before. */
+  readonly queryInBody?: object
+  readonly body?: unknown
+  /** Where it was called: for links, and the addresses of stored files. */
+  readonly address: Address
+  readonly recheck?: StartRecheck | undefined
+  /** Reads what a repeated request is recognised by. */
+  readonly repeat?: (() => Promise<Repeatable>) | undefined
+  /** Counts the bytes that the request holds; both throw ApiError 503 when too much is in flight. */
+  readonly usage?: { add(bytes: number): void; requireRoom(): void }
+}
+
+/** A request whose input has been checked. */
+export interface Run {
+  readonly request: OperationRequest
+  /** The operation, if it is one of the API's. */
+  readonly api: AnyOperation | undefined
+  /** Whether the answer will be text: then the storage may write it. */
+  readonly asText: boolean
+  readonly paging: Paging
+  readonly query: unknown
+  readonly body: unknown
+  readonly repeat: Repeatable | undefined
+  readonly now: string
+  readonly writer: RecordWriter
+  /** The result of the operation's `prepare`. */
+  readonly prepared: unknown
+  /** The handler's refusal. A veto or a fault is none: it may be gone at the next try. */
+  refusal: ApiError | undefined
+  /** Whether a commit may have happened: what was prepared may then belong to it. */
+  mayBeWritten: boolean
+}
+
+/** The caller, in a transaction. */
+export interface TxCaller {
+  readonly principal: Principal
+  /** @throws ApiError when they may not call any more */
+  recheck(): Promise<void>
+}
+
+/** A step in a transaction. */
+export type Step<T> = (tx: ScopedTx, caller: TxCaller) => Promise<Worked<T>>
+
+/** The text of an answer; `''` where there is no body. */
+export interface TextAnswer {
+  readonly status: number
+  readonly body: string | Uint8Array<ArrayBuffer>
+  /** Whether it was given before, to a request with the same `Idempotency-Key`. */
+  readonly isReplay?: boolean
+}
