@@ -1,6 +1,6 @@
 /** The relay for a panel in another process: the calls of `RelayView` as routes of the control, each about one network. */
 import * as v from 'valibot'
-import { type Matchable, matchRoute, segmentsOf } from '../../../../lib/base/match-route.ts'
+import { matchRoute, segmentsOf } from '../../../../lib/base/match-route.ts'
 import type { DeliveryFilter, RelayView, ReplaySelection } from '../../../../lib/relay/relay-view.ts'
 import { UsageError } from '../../../usage.ts'
 import { id, moment, parsed } from '../tasks/delivery-selection.ts'
@@ -60,75 +60,43 @@ function selectionOf({ ids, filter }: v.InferOutput<typeof replaying>): ReplaySe
   return ids === undefined ? { filter: filterOf(parsed(counting, { ...filter }, '')) } : { ids }
 }
 
-interface ViewRoute extends Matchable {
-  /** @returns null if what it names is not there */
-  handle(view: RelayView, named: Named, call: ViewCall): Promise<object | null>
-}
+/** @returns null if what the path names is not there */
+type Handle = (
+  view: RelayView,
+  named: { readonly network: string; readonly id: string },
+  call: ViewCall,
+) => Promise<object | null>
 
-/** The parts of a path that name something. */
-interface Named {
-  readonly network: string
-  readonly id: string
-}
+const route = (method: 'GET' | 'POST', path: string, handle: Handle) => ({ method, path: `networks/:network/${path}`, handle })
 
-const routes: readonly ViewRoute[] = [
-  {
-    method: 'GET',
-    path: 'networks/:network/status',
-    async handle(view, { network }, { query }) {
-      parsed(nothing, query, '')
-      return view.status(network)
-    },
-  },
-  {
-    method: 'GET',
-    path: 'networks/:network/activity',
-    handle: async (view, { network }, { query }) => view.activity(network, parsed(looking, query, '').minutes),
-  },
-  {
-    method: 'GET',
-    path: 'networks/:network/deliveries',
-    async handle(view, { network }, { query }) {
-      const { limit, after, ...filter } = parsed(listing, query, '')
-      return view.deliveries(network, filterOf(filter), { limit, ...(after === undefined ? {} : { after }) })
-    },
-  },
-  {
-    method: 'GET',
-    path: 'networks/:network/deliveries/count',
-    handle: async (view, { network }, { query }) => view.count(network, filterOf(parsed(counting, query, ''))),
-  },
-  {
-    method: 'GET',
-    path: 'networks/:network/deliveries/:id',
-    async handle(view, { network, id }, { query }) {
-      parsed(nothing, query, '')
-      return (await view.delivery(network, id)) ?? null
-    },
-  },
-  {
-    method: 'POST',
-    path: 'networks/:network/replays',
-    async handle(view, { network }, { body }) {
-      const wanted = parsed(replaying, await body(), '')
-      const { per_second: perSecond, actor, address } = wanted
-      const by = { actor, ...(address === undefined ? {} : { address }) }
-      return view.replay(network, selectionOf(wanted), { perSecond, by })
-    },
-  },
-  {
-    method: 'GET',
-    path: 'networks/:network/replays/:id',
-    handle: async (view, { network, id }) => (await view.replayed(network, id)) ?? null,
-  },
-  {
-    method: 'POST',
-    path: 'networks/:network/replays/:id/stop',
-    async handle(view, { network, id }, { body }) {
-      parsed(nothing, await body(), '')
-      return (await view.stopReplay(network, id)) ?? null
-    },
-  },
+const routes = [
+  route('GET', 'status', async (view, { network }, { query }) => {
+    parsed(nothing, query, '')
+    return view.status(network)
+  }),
+  route('GET', 'activity', async (view, { network }, { query }) => view.activity(network, parsed(looking, query, '').minutes)),
+  route('GET', 'deliveries', async (view, { network }, { query }) => {
+    const { limit, after, ...filter } = parsed(listing, query, '')
+    return view.deliveries(network, filterOf(filter), { limit, ...(after === undefined ? {} : { after }) })
+  }),
+  route('GET', 'deliveries/count', async (view, { network }, { query }) =>
+    view.count(network, filterOf(parsed(counting, query, ''))),
+  ),
+  route('GET', 'deliveries/:id', async (view, { network, id }, { query }) => {
+    parsed(nothing, query, '')
+    return (await view.delivery(network, id)) ?? null
+  }),
+  route('POST', 'replays', async (view, { network }, { body }) => {
+    const wanted = parsed(replaying, await body(), '')
+    const { per_second: perSecond, actor, address } = wanted
+    const by = { actor, ...(address === undefined ? {} : { address }) }
+    return view.replay(network, selectionOf(wanted), { perSecond, by })
+  }),
+  route('GET', 'replays/:id', async (view, { network, id }) => (await view.replayed(network, id)) ?? null),
+  route('POST', 'replays/:id/stop', async (view, { network, id }, { body }) => {
+    parsed(nothing, await body(), '')
+    return (await view.stopReplay(network, id)) ?? null
+  }),
 ]
 
 /**
@@ -137,7 +105,7 @@ const routes: readonly ViewRoute[] = [
  * @throws UsageError
  */
 export async function viewAnswer(view: RelayView, call: ViewCall): Promise<object | null | undefined> {
-  const { route, params } = matchRoute(routes, call.method, segmentsOf(call.path))
+  const { route: found, params } = matchRoute(routes, call.method, segmentsOf(call.path))
   const { network = '', id = '' } = params
-  return route && /^\d{1,20}$/.test(network) && /^[\w-]{0,64}$/.test(id) ? route.handle(view, { network, id }, call) : undefined
+  return found && /^\d{1,20}$/.test(network) && /^[\w-]{0,64}$/.test(id) ? found.handle(view, { network, id }, call) : undefined
 }
