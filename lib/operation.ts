@@ -73,6 +73,8 @@ export interface Declaration<
   readonly scope: Scope
   /** One sentence, ending with a full stop. */
   readonly summary: string
+  /** What the summary does not say: side effects, the events that follow, who may, what a repetition does. */
+  readonly description: string
   /** The status of success: 200 by default, 204 where nothing is returned. */
   readonly status?: number
   /**
@@ -112,6 +114,7 @@ export interface AnyOperation {
   readonly also?: { readonly id: string; readonly method: Method }
   readonly scope: Scope
   readonly summary: string
+  readonly description: string
   readonly status: number
   readonly query?: Fields
   readonly body?: v.GenericSchema

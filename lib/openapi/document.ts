@@ -5,7 +5,7 @@ import { isPaged, type JsonSchema } from '../fields.ts'
 import { below } from '../kernel/wire.ts'
 import { type AnyOperation, routesOf } from '../operation.ts'
 import type { Settings } from '../settings.ts'
-import { type Document, info, json } from './parts.ts'
+import { type Document, idInPath, info, json } from './parts.ts'
 import { idParameter, isOptional, type SchemaSettings, type SchemaWriter, schemaWriter } from './schema.ts'
 
 /** The answers that any operation may give, by status. */
@@ -74,6 +74,7 @@ function describeOperation(operation: AnyOperation, id: string, writer: SchemaWr
   return {
     operationId: id,
     summary: operation.summary,
+    description: operation.description,
     tags: [groupOf(operation)],
     security: [{ apiToken: [operation.scope] }],
     ...(events.length > 0 ? { 'x-events': events } : {}),
@@ -169,22 +170,22 @@ function pathParameters(path: string, ids: SchemaSettings['ids']): unknown[] {
         ? { anyOf: [idParameter(ids), subdomain] }
         : { type: 'string', pattern: '^(?:[0-9]{1,20}|[a-z][a-z0-9-]+)$' },
   }
-  const parameters = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+  const parameters = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
     name,
     in: 'path',
     required: true,
+    description: idInPath(path, name),
     schema: idParameter(ids),
   }))
   return [network, ...parameters]
 }
 
 function queryParameters(operation: AnyOperation, writer: SchemaWriter): Record<string, unknown>[] {
-  const declared = Object.entries(operation.query ?? {}).map(([name, field]) => ({
-    name,
-    in: 'query',
-    required: !isOptional(field as v.GenericSchema),
-    schema: writer.ofParameter(field as v.GenericSchema),
-  }))
+  const declared = Object.entries(operation.query ?? {}).map(([name, field]) => {
+    const { description, ...schema } = writer.ofParameter(field as v.GenericSchema)
+    const required = !isOptional(field as v.GenericSchema)
+    return { name, in: 'query', required, ...(description === undefined ? {} : { description }), schema }
+  })
   return isPaged(operation.returns) ? [...declared, ...pagingParameters] : declared
 }
 

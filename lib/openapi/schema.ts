@@ -88,7 +88,7 @@ export function schemaWriter(settings: SchemaSettings): SchemaWriter {
   function ofParameter(schema: v.GenericSchema): JsonSchema {
     const { wrapped, pipe } = schema as Shape & { readonly pipe?: readonly Shape[] }
     const inner = wrapped ?? pipe?.[0]?.wrapped ?? schema
-    return isIdInput(inner) ? idParameter(settings.ids) : of(schema)
+    return isIdInput(inner) ? withDescription(idParameter(settings.ids), descriptionOf(schema)) : of(schema)
   }
 
   return { of, ofParameter, components }
