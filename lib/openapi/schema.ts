@@ -1,5 +1,6 @@
 import type * as v from 'valibot'
 import {
+  defaultOf,
   descriptionOf,
   isDemanded,
   isIdInput,
@@ -38,7 +39,9 @@ export function schemaWriter(settings: SchemaSettings): SchemaWriter {
   const components: Record<string, JsonSchema> = {}
 
   function of(schema: v.GenericSchema): JsonSchema {
-    return withDescription(undescribed(schema), descriptionOf(schema))
+    const standard = defaultOf(schema)
+    const json = undescribed(schema)
+    return withDescription(standard === undefined ? json : { ...json, default: standard }, descriptionOf(schema))
   }
 
   function undescribed(schema: v.GenericSchema): JsonSchema {

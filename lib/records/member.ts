@@ -1,4 +1,4 @@
-import type * as v from 'valibot'
+import * as v from 'valibot'
 import type { Context } from '../context.ts'
 import {
   Bool,
@@ -11,6 +11,7 @@ import {
   optional,
   optionalOrNull,
   orNull,
+  publish,
   record,
   request,
   ShortText,
@@ -29,6 +30,13 @@ export const ShownEmail = describe(
   Text,
   "The address, by the same rules as in the member's own record: it may be empty or masked.",
 )
+
+/** First and last name in one text. */
+export const FullName = publish(v.string(), {
+  type: 'string',
+  description: 'First and last name in one text.',
+  example: 'Ada Ash',
+})
 
 export const Category = record('CategoryResponse', {
   id: describe(Id, 'The id of the chosen option.'),
@@ -94,7 +102,7 @@ export const MemberUpdate = request('MemberUpdateRequest', {
 /** A member in the short form inside other records: the creator. */
 export const User = record('UserResponse', {
   ...stamps,
-  name: describe(Text, 'First and last name in one text.'),
+  name: FullName,
   email: ShownEmail,
   short_bio: describe(Text, 'What the member writes about themselves; empty if they write nothing.'),
   admin: describe(Bool, 'Whether the member is a host of the network.'),

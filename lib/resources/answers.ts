@@ -113,6 +113,7 @@ export const upsertAnswer = operation({
   description:
     "Send the fields that go with the kind of the custom field; null or an empty value clears the answer, which is a 204. The token's owner must be a host, or answer for themselves where the field allows it. It sends an event of what changed, and none if nothing did.",
   body: AnswerUpsert,
+  example: { text: 'Step by step' },
   returns: Answer,
   noContent: 'The answer was cleared.',
   errors: [...missing, notAllowed, invalid('custom_field_id', ...Object.keys(AnswerUpsert.entries))],

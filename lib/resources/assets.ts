@@ -87,6 +87,7 @@ export const createAsset = operation({
   status: 201,
   form: true,
   body: AssetUpload,
+  example: { asset_style: 'cover', source_url: 'https://example.org/rose.png', metadata: { is_main_image: true } },
   returns: Asset,
   errors: [missingParameter, tooLargeFile, invalid('asset_style', 'asset_file', 'source_url', 'metadata')],
   async prepare(call) {

@@ -4,6 +4,7 @@ import { fail, found, invalid, notFound } from '../errors.ts'
 import {
   Bool,
   BoolInput,
+  byDefault,
   describe,
   Id,
   IdInput,
@@ -49,7 +50,7 @@ const OrderItem = record('CollectionOrderItemResponse', {
 const CollectionCreate = request('CollectionCreateRequest', {
   name: describe(Title, 'The name. No other collection of the network may have it, whatever its case.'),
   description: describe(optionalOrNull(LongText), 'What the collection holds, in words.'),
-  visible_to_members: describe(optional(BoolInput), 'Whether members see the collection; true by default.'),
+  visible_to_members: describe(byDefault(optional(BoolInput), true), 'Whether members see the collection; true by default.'),
 })
 
 const CollectionUpdate = request('CollectionUpdateRequest', {

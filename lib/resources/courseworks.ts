@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import { found, invalid, notFound } from '../errors.ts'
-import { describe, IdInput, LongText, oneOf, optional, optionalOrNull, paged, request, ShortText } from '../fields.ts'
+import { byDefault, describe, IdInput, LongText, oneOf, optional, optionalOrNull, paged, request, ShortText } from '../fields.ts'
 import { operation } from '../operation.ts'
 import {
   CompletionCriteria,
@@ -52,9 +52,14 @@ const CourseworkCreate = request('CourseworkRequest', {
     'The kind of item. It cannot change afterwards; only sections hold other items.',
   ),
   ...changeable,
+  status: byDefault(changeable.status, 'hidden'),
+  completion_criteria: byDefault(changeable.completion_criteria, 'none'),
+  unlocking_criteria: byDefault(changeable.unlocking_criteria, 'none'),
 })
 
 const CourseworkUpdate = request('CourseworkUpdateRequest', changeable)
+
+const lesson = { title: 'Compost', status: 'posted', completion_criteria: 'visited', unlocking_criteria: 'none' } as const
 
 export const listCourseworks = operation({
   id: 'courseworks.list',
@@ -94,6 +99,7 @@ export const createCoursework = operation({
     'The first item of a space also makes the overview of its course. It comes last among its siblings. Sections nest up to ten levels deep.',
   status: 201,
   body: CourseworkCreate,
+  example: { ...lesson, type: 'lesson', parent_id: '254803968000' },
   returns: Coursework,
   errors: [notFound('Space'), notFound('Parent'), invalid('type', 'parent_id')],
   async handle(call) {
@@ -152,6 +158,7 @@ export const updateCoursework = operation({
   description:
     'Only the fields that you send change; the `type` stays. An item that moves takes along everything below it, and its former siblings close the gap.',
   body: CourseworkUpdate,
+  example: lesson,
   returns: Coursework,
   errors: [notFound('Space'), notFound('Coursework'), invalid('parent_id')],
   async handle(call) {

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts'
 import { fail, found, invalid, notFound, refused } from '../errors.ts'
 import {
   BoolInput,
+  byDefault,
   describe,
   integerBetween,
   LongText,
@@ -37,7 +38,7 @@ const CustomFieldCreate = request('CustomFieldRequest', {
     'Who may answer: the member concerned and hosts, or hosts alone.',
   ),
   allow_ad_hoc: describe(
-    optional(BoolInput),
+    byDefault(optional(BoolInput), false),
     'Whether an answer may add an option of its own, for dropdowns only; false by default.',
   ),
   max_responses: describe(
@@ -77,7 +78,7 @@ const CustomFieldUpdate = request('CustomFieldUpdateRequest', {
     'Whether members see the field; it is kept for the host, who shows it.',
   ),
   notify_all_members: describe(
-    optional(BoolInput),
+    byDefault(optional(BoolInput), false),
     'Whether the host is asked to tell all members about the field, if it is visible; false by default.',
   ),
   primary: describe(
@@ -118,6 +119,13 @@ export const createCustomField = operation({
     'For a dropdown it makes the options at once. A property that does not go with the kind is a 422. No event is sent.',
   status: 201,
   body: CustomFieldCreate,
+  example: {
+    title: 'Favourite plant',
+    response_type: 'dropdown_single_select',
+    privacy: 'public',
+    response_by: 'individual_member',
+    options: ['Rose', 'Fern'],
+  },
   returns: CustomField,
   errors: [
     invalid(
@@ -170,6 +178,7 @@ export const updateCustomField = operation({
   description:
     "Only the fields that you send change. With another primary field, the `categories` of all members concerned change at once. The network's own two fields are a 403.",
   body: CustomFieldUpdate,
+  example: { title: 'Hobbies', description: 'What you like to do.', notify_all_members: true },
   returns: CustomField,
   errors: [notFound('Custom field'), notOfHosts, invalid('title', 'status', 'primary')],
   emits: ['CustomFieldNotificationRequested'],

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts'
 import { fail, found, invalid, notFound } from '../errors.ts'
 import {
   BoolInput,
+  byDefault,
   describe,
   HttpUrl,
   IdInput,
@@ -116,6 +117,10 @@ const EventCreate = request('EventCreateRequest', {
   event_type: describe(EventType, 'Where the event takes place: at a place, in a chat, or in a meeting of a certain kind.'),
   space_id: describe(IdInput, 'The space of the event. It cannot change afterwards.'),
   ...details,
+  rsvp_enabled: byDefault(details.rsvp_enabled, true),
+  rsvp_closed: byDefault(details.rsvp_closed, false),
+  restricted_event: byDefault(details.restricted_event, false),
+  post_in_feed: byDefault(details.post_in_feed, true),
 })
 
 const EventUpdate = request('EventUpdateRequest', {
@@ -136,6 +141,15 @@ const refusals = invalid(
   ...['space_id', 'starts_at', 'ends_at', 'frequency', 'interval', 'by_days', 'by_month_days', 'recurrence_count', 'recur_until'],
 )
 
+const meeting = {
+  title: 'Pruning roses',
+  starts_at: '2026-12-01T18:00:00+01:00',
+  ends_at: '2026-12-01T20:00:00+01:00',
+  time_zone: 'Europe/Berlin',
+  location: 'Behind the shed',
+} as const
+const fortnightly = { frequency: 'weekly', interval: 2, recurrence_count: 5 } as const
+
 export const listEvents = operation({
   id: 'events.list',
   method: 'GET',
@@ -155,6 +169,7 @@ export const createEvent = operation({
   summary: 'Create an event, once or recurring.',
   description: "The token's owner is its creator. It sends `EventCreatedHook`; the host tells members, if it wants to.",
   body: EventCreate,
+  example: { ...meeting, event_type: 'local_meetup', space_id: '254803968000', ...fortnightly },
   returns: Event,
   errors: [refusals],
   emits: ['EventCreated'],
@@ -207,6 +222,7 @@ export const updateEvent = operation({
   description:
     'It sends `EventUpdatedHook`, and then `RsvpUpdatedHook` or `RsvpDeletedHook` for each answer that moves or goes. Fields that you leave out stay; `frequency` null ends the series and keeps one event.',
   body: EventUpdate,
+  example: meeting,
   returns: Event,
   errors: [notFound('Event'), refusals],
   emits: ['EventUpdated', 'RsvpUpdated', 'RsvpDeleted'],

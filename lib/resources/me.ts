@@ -1,7 +1,7 @@
 import { found, notFound } from '../errors.ts'
 import { describe, Id, oneOf, record, Text, Timestamp } from '../fields.ts'
 import { operation } from '../operation.ts'
-import { fullName, presentUser, User } from '../records/member.ts'
+import { FullName, fullName, presentUser, User } from '../records/member.ts'
 import { Network } from '../records/network.ts'
 import { visibleEmail } from '../records/visible-email.ts'
 import { members } from '../storage/tables/members.ts'
@@ -9,7 +9,7 @@ import { members } from '../storage/tables/members.ts'
 /** The flat form and the nested one in one record: clients read either. */
 const Me = record('MeResponse', {
   id: describe(Id, 'The member whom the token acts as.'),
-  name: describe(Text, 'First and last name in one text.'),
+  name: FullName,
   email: describe(Text, 'The address, empty or masked by the same rules as for everybody else.'),
   network_id: describe(Id, 'The network that the token belongs to.'),
   role: describe(

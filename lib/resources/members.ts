@@ -3,6 +3,7 @@ import { fail, found, invalid, notFound } from '../errors.ts'
 import {
   BoolInput,
   BoolQuery,
+  byDefault,
   describe,
   Email,
   EmailFilter,
@@ -35,14 +36,17 @@ const MemberCreate = request('MemberCreateRequest', {
     'What the member may do in the network; `contributor` by default. A limited member who becomes a full one keeps theirs.',
   ),
   member_type: describe(
-    optional(oneOf('full', 'limited')),
+    byDefault(optional(oneOf('full', 'limited')), 'full'),
     '`full`, the default, joins the network; `limited` joins the spaces of `space_ids` alone.',
   ),
   space_ids: describe(
     optional(listUpTo(IdInput, 1000, 'ids')),
     'The spaces of a limited member, at least one; ignored for a full one.',
   ),
-  send_welcome_email: describe(optional(BoolInput), 'Whether the host is asked to mail a welcome; true by default.'),
+  send_welcome_email: describe(
+    byDefault(optional(BoolInput), true),
+    'Whether the host is asked to mail a welcome; true by default.',
+  ),
 })
 
 export const listMembers = operation({
@@ -73,6 +77,14 @@ export const createMember = operation({
     'Somebody who was removed comes back under the same id. It sends `MemberJoinedHook` for the network, or for each space of a limited member. This one answer shows the address as it was sent.',
   status: 201,
   body: MemberCreate,
+  example: {
+    email: 'new.member@example.org',
+    first_name: 'Margaret',
+    last_name: 'Hamilton',
+    role: 'moderator',
+    member_type: 'full',
+    send_welcome_email: true,
+  },
   returns: Member,
   errors: [invalid('email', 'role', 'member_type', 'space_ids')],
   emits: ['MemberJoined', 'WelcomeEmailRequested'],
@@ -177,7 +189,7 @@ export const removeMemberFromNetwork = operation({
     'It sends `MemberLeftHook` for the network and each space. Tags, badges, answers and RSVPs go without an event of their own. The last host cannot be removed.',
   query: {
     cancel_plans: describe(
-      optional(BoolQuery),
+      byDefault(optional(BoolQuery), false),
       "Whether the member's subscriptions and purchases end too; false by default. Plans that they go on paying for open again when they come back.",
     ),
   },

@@ -2,6 +2,7 @@ import type { Context } from '../context.ts'
 import { fail, found, invalid, notFound } from '../errors.ts'
 import {
   BoolInput,
+  byDefault,
   describe,
   IdInput,
   LongText,
@@ -45,7 +46,10 @@ const PollCreate = request('PollRequest', {
     ),
     'The choices, at least two that differ whatever their case; a `question` needs none and ignores them. They cannot change afterwards.',
   ),
-  notify: describe(optional(BoolInput), 'Whether the host is asked to tell the members of the network; false by default.'),
+  notify: describe(
+    byDefault(optional(BoolInput), false),
+    'Whether the host is asked to tell the members of the network; false by default.',
+  ),
 })
 
 const PollUpdate = request('PollUpdateRequest', {
@@ -93,6 +97,13 @@ export const createPoll = operation({
     "It is published at once, with the token's owner as its creator. It sends the event of its kind, such as `MultipleChoicePollCreatedHook`. The API takes no votes: the host counts them.",
   status: 201,
   body: PollCreate,
+  example: {
+    space_id: '254803968000',
+    title: 'What shall we plant?',
+    poll_type: 'multiple_choice',
+    choices: ['Carrots', 'Peas'],
+    notify: true,
+  },
   returns: Poll,
   errors: [notFound('Space'), invalid('title', 'poll_type', 'choices')],
   emits: [

@@ -1,5 +1,17 @@
 import { found, invalid, notFound } from '../errors.ts'
-import { BoolQuery, describe, IdInput, LongText, oneOf, optional, optionalOrNull, paged, request, Title } from '../fields.ts'
+import {
+  BoolQuery,
+  byDefault,
+  describe,
+  IdInput,
+  LongText,
+  oneOf,
+  optional,
+  optionalOrNull,
+  paged,
+  request,
+  Title,
+} from '../fields.ts'
 import { operation } from '../operation.ts'
 import { Post, payloadOf, postPayload, presentPost } from '../records/post.ts'
 import { mutedBy, requestNotification, summaryOf } from '../rules/posts.ts'
@@ -16,7 +28,7 @@ const PostCreate = request('PostRequest', {
     'The content, as HTML; it is stored unchanged, so sanitize it before you show it.',
   ),
   post_type: describe(
-    optional(oneOf('post', 'article', 'announcement', 'introduction')),
+    byDefault(optional(oneOf('post', 'article', 'announcement', 'introduction')), 'post'),
     'What to create; `post` by default. An `article` has events of its own, the others those of a post.',
   ),
 })
@@ -27,7 +39,10 @@ const PostUpdate = request('PostUpdateRequest', {
 })
 
 const notify = {
-  notify: describe(optional(BoolQuery), 'Whether the host is asked to tell the members of the network; false by default.'),
+  notify: describe(
+    byDefault(optional(BoolQuery), false),
+    'Whether the host is asked to tell the members of the network; false by default.',
+  ),
 }
 
 export const listPosts = operation({

@@ -65,6 +65,7 @@ export const createRsvp = operation({
   description:
     "It sends `RsvpCreatedHook`, or `RsvpUpdatedHook` if the member's answer changed. The event must take answers, and a limited member must belong to its space: otherwise it is a 403.",
   body: RsvpCreate,
+  example: { member_id: '254803968000', status: 'maybe' },
   returns: Rsvp,
   errors: [notFound('Event'), notFound('Member'), outside, disabled, closed, invalid('status', 'instance_at')],
   emits: ['RsvpCreated', 'RsvpUpdated'],
@@ -109,6 +110,7 @@ export const updateRsvp = operation({
   description:
     'It sends `RsvpUpdatedHook` if something changed. The event must still take answers, and nobody can have two for one occurrence.',
   body: RsvpUpdate,
+  example: { status: 'no' },
   returns: Rsvp,
   errors: [
     notFound('Event'),
