@@ -6,7 +6,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import * as v from 'valibot'
 import { camelCase, idsIn, methodName } from '../lib/client/names.ts'
-import { defaultTextLimits, isPaged } from '../lib/fields.ts'
+import { defaultTextLimits, descriptionOf, isPaged } from '../lib/fields.ts'
 import { schemaWriter } from '../lib/openapi/schema.ts'
 import { type Route, routesOf } from '../lib/operation.ts'
 import { operations } from '../lib/operations.ts'
@@ -69,7 +69,7 @@ function queryArgument(route: Route): Argument | undefined {
   const fields = Object.entries(route.operation.query ?? {}) as [string, v.GenericSchema][]
   const own = fields.map(
     ([name, schema]) =>
-      `readonly ${name}${isOptional(schema) ? '?' : ''}: ${typeOf(schema)}${isOptional(schema) ? ' | undefined' : ''}`,
+      `/** ${descriptionOf(schema)} */ readonly ${name}${isOptional(schema) ? '?' : ''}: ${typeOf(schema)}${isOptional(schema) ? ' | undefined' : ''}`,
   )
   const isAllOptional = fields.every(([, schema]) => isOptional(schema))
   const types = [...(isFollowed(route) ? ['ListQuery'] : []), ...(own.length > 0 ? [`{ ${own.join('; ')} }`] : [])]
@@ -113,7 +113,10 @@ const property = (words: readonly string[]): string => `  readonly ${words.at(-1
 
 function sectionOf(words: readonly string[]): string {
   const own = routes.filter((route) => nameOf(route).slice(0, -1).join('.') === words.join('.'))
-  const lines = own.flatMap((route) => [`  /** ${route.operation.summary} ${code(pathOf(route))} */`, `  ${signature(route)}`])
+  const lines = own.flatMap((route) => {
+    const { summary, description } = route.operation
+    return ['  /**', `   * ${summary} ${code(pathOf(route))}`, '   *', `   * ${description}`, '   */', `  ${signature(route)}`]
+  })
   const members = [...lines, ...below(words).map(property)].join('\n')
   return `/** ${code(`client.${words.join('.')}`)} */\nexport interface ${interfaceName(words)} {\n${members}\n}\n`
 }

@@ -39,7 +39,9 @@ const Author = record('PostAuthor', {
 })
 
 /** A post in a webhook: its record, and beside `creator_id` the author as an object (specification, section 6). */
-export const PostPayload = extendedRecord('PostPayload', Post, { author: Author })
+export const PostPayload = extendedRecord('PostPayload', Post, {
+  author: describe(Author, 'The member whom `creator_id` names, in short.'),
+})
 export type PostPayloadRecord = v.InferOutput<typeof PostPayload>
 
 /** A post's record. */
