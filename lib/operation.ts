@@ -13,36 +13,40 @@ import type { Id } from './storage/table.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** The resource groups, as scopes name them. */
-export type Group =
-  | 'members'
-  | 'courseworks'
-  | 'reactions'
-  | 'mute'
-  | 'comments'
-  | 'invites'
-  | 'tags'
-  | 'spaces'
-  | 'plans'
-  | 'password_resets'
-  | 'badges'
-  | 'rsvps'
-  | 'options'
-  | 'answers'
-  | 'subscriptions'
-  | 'purchases'
-  | 'posts'
-  | 'polls'
-  | 'networks'
-  | 'me'
-  | 'events'
-  | 'custom_fields'
-  | 'collections'
-  | 'assets'
-  | 'abuse_reports'
+/** The resource groups, as scopes name them, each in a sentence. */
+export const groups = {
+  members: 'People of the network and of its spaces: find, create, change, remove and ban them.',
+  courseworks: 'The content of courses: the sections, lessons and quizzes of a space.',
+  reactions: 'Emoji by which members react to posts and comments, one of each member.',
+  mute: 'Notifications of a post, switched off and on for a member.',
+  comments: 'Comments on posts, polls, questions and events, and replies to them.',
+  invites: 'Invites to the network and to its plans, which the host mails.',
+  tags: 'Labels by which hosts sort members.',
+  spaces: 'The parts of the network in which members meet: each has its own posts, events, courses and members.',
+  plans: 'What the network offers for money or for free; each plan opens spaces. Hosts create plans with their payment provider.',
+  password_resets: 'Requests to the host to mail a member a way to set a new password.',
+  badges: 'Marks with a picture that hosts give to members.',
+  rsvps: 'Answers of members to events, or to one occurrence of a series.',
+  options: 'The options of dropdowns, among which members choose.',
+  answers: 'What members answer to custom fields.',
+  subscriptions: 'Repeated payments for plans, as the host reports them.',
+  purchases: 'Single payments for plans, as the host reports them.',
+  posts: 'Posts and articles; polls, questions and events are listed among them.',
+  polls: 'Polls and questions. The host takes and counts the votes.',
+  networks: 'The network that the token belongs to.',
+  me: 'The member whom the token acts as.',
+  events: 'Events at a place or online, once or as a series.',
+  custom_fields: 'Further questions about members, such as a dropdown of professions.',
+  collections: 'Groups of spaces, in the order in which members see them.',
+  assets: "Images and other files, for badges and for the host's pages.",
+  abuse_reports: 'What members have reported to the hosts.',
+} as const
+
+export type Group = keyof typeof groups
 
 export type Scope = `${Group}:${'read' | 'write'}`
 
+type Example<B> = B extends v.GenericSchema ? v.InferInput<B> & Readonly<Record<string, unknown>> : never
 type OptionalResult<Nothing> = Nothing extends string ? undefined : never
 type Returned<R, Nothing> =
   R extends Paged<infer S>
@@ -83,6 +87,8 @@ export interface Declaration<
   readonly scope: Scope
   /** One sentence, ending with a full stop. */
   readonly summary: string
+  /** What the summary does not say: side effects, the events that follow, who may, what a repetition does. */
+  readonly description: string
   /** The status of success: 200 by default, 204 where nothing is returned. */
   readonly status?: number
   /**
@@ -91,6 +97,8 @@ export interface Declaration<
    */
   readonly query?: Q
   readonly body?: B
+  /** A body for the documents, where one with every field would make no sense. */
+  readonly example?: Example<NoInfer<B>>
   /** The body may also come as a form, `multipart/form-data` or urlencoded: files arrive as `File`, every other field as text. */
   readonly form?: true
   readonly returns?: R
@@ -123,9 +131,11 @@ export interface AnyOperation {
   readonly also?: { readonly id: string; readonly method: Method }
   readonly scope: Scope
   readonly summary: string
+  readonly description: string
   readonly status: number
   readonly query?: Fields
   readonly body?: v.GenericSchema
+  readonly example?: Readonly<Record<string, unknown>>
   readonly form?: true
   readonly returns?: v.GenericSchema | Paged
   readonly noContent?: string
@@ -204,6 +214,9 @@ export function operation<
     Output<B>
   >
 }
+
+/** The resource group of an operation: the part of its scope before the colon. */
+export const groupOf = ({ scope }: Pick<AnyOperation, 'scope'>): Group => scope.slice(0, scope.indexOf(':')) as Group
 
 /** An operation as a path reached it: by its own method, or by the one that it also answers to. */
 export interface Route {

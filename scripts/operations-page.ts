@@ -1,8 +1,11 @@
 /** Writes `docs/operations.md`: every operation with an example request and its real answer from the seeded network. */
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import type * as v from 'valibot'
 import { hostCatalogue } from '../lib/events/catalogue.ts'
-import { isPaged } from '../lib/fields.ts'
+import { defaultTextLimits, isPaged, type JsonSchema } from '../lib/fields.ts'
+import { isOptional, schemaWriter } from '../lib/openapi/schema.ts'
+import { groupOf as groupOfOperation, groups } from '../lib/operation.ts'
 import { request } from '../test/support/community.ts'
 import { type Example, examplesOf } from '../test/support/examples.ts'
 import { createSeededCommunity } from '../test/support/seed.ts'
@@ -25,7 +28,8 @@ Each operation lists its own errors. All of them also have these, which [errors.
 - a list: 400
 - a POST: the errors of [\`Idempotency-Key\`](errors.md#idempotency)
 
-[gaps.md](gaps.md) lists the answers to open questions of the specification.
+[gaps.md](gaps.md) lists the answers to open questions of the specification. The OpenAPI document,
+\`GET /admin/v1/spec.json\`, describes every field of the answers too.
 
 The examples were recorded in the network of the tests: its members begin with 101 and its spaces with 201.
 In the demo network of \`npm start\` members begin with 1001 and spaces with 2001. Every list shows the
@@ -41,13 +45,13 @@ export async function operationsPage(): Promise<string> {
   try {
     const { community } = await createSeededCommunity()
     const sections: string[] = []
-    let group = ''
+    let group: keyof typeof groups | undefined
     for (const example of examplesOf(community).toSorted(byGroup)) {
       const { operation, id } = example.route
       if (operation.also?.id === id) continue
       if (groupOf(example) !== group) {
         group = groupOf(example)
-        sections.push(`## ${group}\n`)
+        sections.push(`## ${group}\n\n${groups[group]}\n`)
       }
       sections.push(await section(example))
     }
@@ -57,7 +61,7 @@ export async function operationsPage(): Promise<string> {
   }
 }
 
-const groupOf = ({ route }: Example): string => route.operation.scope.replace(/:.*/, '')
+const groupOf = ({ route }: Example) => groupOfOperation(route.operation)
 const byGroup = (a: Example, b: Example): number => groupOf(a).localeCompare(groupOf(b))
 
 async function section(example: Example): Promise<string> {
@@ -71,7 +75,79 @@ async function section(example: Example): Promise<string> {
     ...(events.length > 0 ? [`events ${events.join(', ')}`] : []),
     ...(errors.length > 0 ? [`errors: ${[...new Set(errors)].join(' · ')}`] : []),
   ]
-  return `### ${operation.id}\n\n${operation.summary}\n\n${facts.map((fact) => `- ${fact}`).join('\n')}\n\n${await exchange(example)}`
+  const tables = [fieldTable('query parameter', operation.query), fieldTable('field of the body', entriesOf(operation.body))]
+  const parts = [operation.summary, operation.description, facts.map((fact) => `- ${fact}`).join('\n'), ...tables]
+  return `### ${operation.id}\n\n${parts.filter((part) => part !== '').join('\n\n')}\n\n${await exchange(example)}`
+}
+
+const entriesOf = (body: v.GenericSchema | undefined): v.ObjectEntries =>
+  (body as { readonly entries?: v.ObjectEntries } | undefined)?.entries ?? {}
+
+/** The fields of a request, with those of the objects in its lists. */
+function fieldTable(kind: string, fields: v.ObjectEntries = {}): string {
+  const writer = schemaWriter({ ids: 'string', limits: defaultTextLimits })
+  const rows = Object.entries(fields).flatMap(([name, field]) => {
+    const { description, ...json } = writer.of(field as v.GenericSchema)
+    const within = objectsIn(json, writer.components)
+    const required = !isOptional(field as v.GenericSchema)
+    return [
+      tableRow(name, json, required, description),
+      ...Object.entries((within['properties'] ?? {}) as Record<string, JsonSchema>).map(([key, { description, ...inner }]) =>
+        tableRow(`${name}[].${key}`, inner, (within['required'] as string[]).includes(key), description),
+      ),
+    ]
+  })
+  if (rows.length === 0) return ''
+  return [`| ${kind} | type | required | limit | meaning |`, '| --- | --- | --- | --- | --- |', ...rows].join('\n')
+}
+
+const tableRow = (name: string, json: JsonSchema, required: boolean, meaning: unknown): string =>
+  `| \`${name}\` | ${typeIn(name, json)} | ${required ? 'yes' : 'no'} | ${limitsOf(json).join(', ')} | ${meaning} |`
+
+/** What the objects in a list are like. */
+function objectsIn({ items }: JsonSchema, components: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  const { $ref } = (items ?? {}) as JsonSchema
+  return (typeof $ref === 'string' && components[$ref.split('/').at(-1) ?? '']) || {}
+}
+
+/** The type of a field, in words. */
+function typeIn(name: string, json: JsonSchema): string {
+  const types = [json['type']].flat()
+  const orNull = types.includes('null') ? ' or null' : ''
+  if (Array.isArray(json['enum'])) {
+    const values = json['enum'].filter((value) => value !== null)
+    const shown = values.length > 20 ? `one of ${values.length} texts` : values.map((value) => `\`${value}\``).join(', ')
+    return `${shown}${orNull}`
+  }
+  if (types[0] === 'array') return `list of ${itemsIn(json['items'] as JsonSchema)}${orNull}`
+  if (types.includes('integer') && types.includes('string')) return `${name.endsWith('_id') ? 'id' : 'text or number'}${orNull}`
+  const words = { string: formats[String(json['format'])] ?? 'text', integer: 'whole number', boolean: 'true or false' }
+  return `${Object.entries(words).find(([type]) => type === types[0])?.[1] ?? types[0]}${orNull}`
+}
+
+const itemsIn = (items: JsonSchema): string => {
+  if ('$ref' in items) return 'objects'
+  return [items['type']].flat().includes('integer') ? 'ids' : 'texts'
+}
+
+const formats: Readonly<Record<string, string>> = {
+  'date-time': 'date and time',
+  date: 'date',
+  email: 'e-mail address',
+  binary: 'file',
+}
+
+const counted = (count: unknown): string => Number(count).toLocaleString('en-US')
+
+function limitsOf(json: JsonSchema): string[] {
+  const { maxLength, maxItems, minimum, maximum, default: standard } = json
+  const greatest = maximum === Number.MAX_SAFE_INTEGER ? undefined : maximum
+  return [
+    ...(maxLength === undefined ? [] : [`${counted(maxLength)} characters`]),
+    ...(maxItems === undefined ? [] : [`${counted(maxItems)} items`]),
+    ...(minimum === undefined ? [] : [greatest === undefined ? `from ${minimum}` : `${minimum} to ${counted(greatest)}`]),
+    ...(standard === undefined ? [] : [`\`${standard}\` by default`]),
+  ]
 }
 
 /** The example as it goes over the wire, and what comes back. */

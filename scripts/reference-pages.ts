@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type * as v from 'valibot'
 import { defaultSettings, settingRules } from '../daemon/relay/settings.ts'
-import { catalogue, type EventName, hostCatalogue, payloadSchema } from '../lib/events/catalogue.ts'
+import { catalogue, type EventName, eventDescription, hostCatalogue, payloadSchema } from '../lib/events/catalogue.ts'
 import { defaultTextLimits } from '../lib/fields.ts'
 import { defaultLimits } from '../lib/limits.ts'
 import { exampleOf } from '../lib/openapi/example.ts'
@@ -55,7 +55,7 @@ function eventsPage(): string {
       payload: exampleOf(writer.of(payloadSchema(name)), writer.components),
     }
     const cause = by ? `Operations: ${by}.` : 'No operation causes it. The host reports it.'
-    return `### ${name}Hook\n\n${cause}\n\n\`\`\`json\n${JSON.stringify(body, null, 2)}\n\`\`\`\n`
+    return `### ${name}Hook\n\n${eventDescription(name)}\n\n${cause}\n\n\`\`\`json\n${JSON.stringify(body, null, 2)}\n\`\`\`\n`
   }
   const integration = Object.keys(catalogue) as (keyof typeof catalogue)[]
   const host = Object.keys(hostCatalogue) as (keyof typeof hostCatalogue)[]

@@ -1,6 +1,7 @@
 /** The JSON Schema of a tool's arguments: the ids of the path, the query and the body of its operation. */
 import type * as v from 'valibot'
 import { defaultTextLimits, isPaged, type JsonSchema } from '../../lib/fields.ts'
+import { idInPath } from '../../lib/openapi/parts.ts'
 import { isOptional, schemaWriter } from '../../lib/openapi/schema.ts'
 import type { AnyOperation } from '../../lib/operation.ts'
 
@@ -52,7 +53,7 @@ export function argumentsOf(operation: AnyOperation): { readonly type: 'object';
   const ids = idsIn(operation.path)
   const query: readonly (readonly [string, v.GenericSchema])[] = Object.entries(operation.query ?? {})
   const properties = {
-    ...Object.fromEntries(ids.map((name) => [name, { type: 'string', description: 'An id.' }])),
+    ...Object.fromEntries(ids.map((name) => [name, { type: 'string', description: idInPath(operation.path, name) }])),
     ...Object.fromEntries(query.map(([name, field]) => [name, writer.ofParameter(field)])),
     ...(isList(operation) ? page : {}),
     ...(operation.body ? { body: writer.of(operation.body) } : {}),

@@ -1,6 +1,6 @@
 /** The operations as tools, read from their declarations. */
 import { suggestion } from '../../lib/base/suggest.ts'
-import type { AnyOperation } from '../../lib/operation.ts'
+import { type AnyOperation, groupOf } from '../../lib/operation.ts'
 import { argumentsOf } from './schema.ts'
 
 /** The tools that an agent gets. Groups are those of scopes, such as `members`. */
@@ -31,14 +31,12 @@ export interface Tool {
 const onlyAdds = ({ id, emits }: AnyOperation): boolean =>
   id.endsWith('.create') && !emits.some((name) => /(?:Updated|Deleted|Removed|Canceled)$/.test(name))
 
-const groupOf = ({ scope }: AnyOperation): string => scope.split(':', 1)[0] ?? ''
-
 function toolOf(operation: AnyOperation): Tool {
-  const { id, method, scope, summary } = operation
+  const { id, method, scope, summary, description } = operation
   const reads = method === 'GET'
   return {
     name: id.replaceAll('.', '_'),
-    description: `${summary} Scope of the token: ${scope}.`,
+    description: `${summary} ${description} Scope of the token: ${scope}.`,
     inputSchema: argumentsOf(operation),
     annotations: {
       title: summary.replace(/\.$/, ''),

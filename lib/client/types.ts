@@ -1,7 +1,8 @@
 /** The types of the client's methods. */
-import type { OperationId, OperationInput, OperationResult } from '../operations.ts'
+import type { Bodies } from './bodies.ts'
 import type { List } from './lists/list.ts'
 import type { Page } from './lists/page.ts'
+import type { Results } from './records.ts'
 import type { FileStream } from './upload.ts'
 
 /** An id in an argument: records give texts, or numbers if the server is set so. */
@@ -31,16 +32,14 @@ export interface ListQuery {
   readonly from?: string | undefined
 }
 
-type Listed<Name extends OperationId> = OperationResult<Name> extends { readonly items: readonly (infer Item)[] } ? Item : never
-
 /** The call of an operation. */
-export type CallOf<Name extends OperationId> = Call<OperationResult<Name>>
+export type CallOf<Name extends keyof Results> = Call<Results[Name]>
 /** The list of an operation. */
-export type ListOf<Name extends OperationId> = List<Listed<Name>>
+export type ListOf<Name extends keyof Results> = List<Results[Name]>
 /** The call of an operation that changes something and answers with a page. */
-export type PageOf<Name extends OperationId> = Call<Page<Listed<Name>>>
+export type PageOf<Name extends keyof Results> = Call<Page<Results[Name]>>
 /** The body of an operation. */
-export type Body<Name extends OperationId> = OperationInput<Name> extends { readonly body: infer B } ? B : never
+export type Body<Name extends keyof Bodies> = Bodies[Name]
 type WithFile<Value> = unknown extends Value ? Value : File extends Value ? Value | Blob | FileStream : Value
 /** A body whose files may also be a `Blob` or a stream; or the whole form. */
 export type Upload<B> = { readonly [Field in keyof B]: WithFile<B[Field]> } | FormData

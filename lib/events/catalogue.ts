@@ -4,192 +4,216 @@
  */
 import type * as v from 'valibot'
 import type { Id as IdText } from '../base/ids.ts'
-import { describe, Id, Integer, listOf, oneOf, orNull, publish, record, Text, Timestamp } from '../fields.ts'
 import { Comment } from '../records/comment.ts'
-import { Coursework } from '../records/coursework.ts'
-import { CustomField } from '../records/custom-field.ts'
-import { EventInstance, EventPayload } from '../records/event.ts'
-import { Member } from '../records/member.ts'
+import { EventPayload } from '../records/event.ts'
 import { Purchase, Subscription } from '../records/payment.ts'
 import { HotColdPollPayload, MultipleChoicePollPayload, PercentagePollPayload } from '../records/poll.ts'
 import { PostPayload } from '../records/post.ts'
 import { Reaction } from '../records/reaction.ts'
 import { Rsvp } from '../records/rsvp.ts'
-import { Badge, Segment, Tag } from '../records/segment.ts'
-import { Space } from '../records/space.ts'
+import {
+  AmbassadorLevelUp,
+  AnswerCreated,
+  AnswerRemoved,
+  AnswerUpdated,
+  CourseProgressComplete,
+  CourseProgressStart,
+  CourseProgressUpdate,
+  CustomFieldNotification,
+  EventInstanceCancel,
+  GiftLeaderboard,
+  InviteMail,
+  InviteRequest,
+  JoinRequest,
+  LessonComplete,
+  Mail,
+  MemberBadgeAdd,
+  MemberBadgeRemove,
+  MemberJoin,
+  MemberLeave,
+  MemberTagAdd,
+  MemberTagRemove,
+  MemberUpdate,
+  PostNotification,
+  ReportedContent,
+} from './payloads.ts'
 
-const memberInSpace = { member: Member, space_id: Id, network_id: Id }
-const memberOnCourse = { member: Member, course: Space, progress_percent: orNull(Integer) }
+interface Declared<S extends v.GenericSchema = v.GenericSchema> {
+  readonly payload: S
+  readonly description: string
+}
 
-const MemberUpdate = record('MemberUpdatePayload', { member: Member, space_id: orNull(Id), network_id: Id })
-const MemberJoin = record('MemberJoinPayload', memberInSpace)
-const MemberLeave = record('MemberLeavePayload', memberInSpace)
-const MemberTagAdd = record('MemberTagAddPayload', { member: Member, tag: Tag, network_id: Id })
-const MemberTagRemove = record('MemberTagRemovePayload', { member: Member, tag: Tag, network_id: Id })
-const MemberBadgeAdd = record('MemberBadgeAddPayload', { member: Member, badge: Badge, network_id: Id })
-const MemberBadgeRemove = record('MemberBadgeRemovePayload', { member: Member, badge: Badge, network_id: Id })
-const CourseProgressStart = record('MemberCourseProgressStartPayload', memberOnCourse)
-const CourseProgressUpdate = record('MemberCourseProgressUpdatePayload', memberOnCourse)
-const CourseProgressComplete = record('MemberCourseProgressCompletePayload', memberOnCourse)
-const LessonComplete = record('MemberLessonCompletePayload', { member: Member, course: Space, lesson: Coursework })
-const EventInstanceCancel = record('EventInstanceCancelPayload', { event: EventPayload, event_instance: EventInstance })
+/** Declares an event: its payload, and what causes it and what it is good for, in a sentence. */
+const event = <S extends v.GenericSchema>(payload: S, description: string): Declared<S> => ({ payload, description })
 
-const AmbassadorLevelId = publish(describe(Id, 'A level'), {
-  type: 'string',
-  enum: ['1', '2', '3'],
-  description: '1 Bronze, 2 Silver, 3 Gold.',
-})
-
-const AmbassadorLevelUp = record('MemberAmbassadorLevelUpPayload', {
-  member: Member,
-  network_id: Id,
-  ambassador_level_id: AmbassadorLevelId,
-  ambassador_level_name: Text,
-  referral_count: Integer,
-})
-
-const JoinRequest = record('MemberJoinRequestPayload', {
-  id: Id,
-  created_at: Timestamp,
-  email: orNull(Text),
-  first_name: orNull(Text),
-  last_name: orNull(Text),
-  space: orNull(Space),
-})
-
-const InviteRequest = record('InviteRequestRequest', {
-  id: Id,
-  created_at: Timestamp,
-  updated_at: Timestamp,
-  network_id: Id,
-  space_id: orNull(Id),
-  plan_id: orNull(Id),
-  member_id: orNull(Id),
-  member_email: Text,
-  member_first_name: Text,
-  member_last_name: Text,
-  member_location: orNull(Text),
-  member_avatar: orNull(Text),
-  status: oneOf('pending', 'approved', 'rejected', 'invalid'),
-  referred_by_user_id: orNull(Id),
-})
-
-const ReportedContent = record('ReportedContentCreatedPayload', {
-  reported_content: record('ReportedContentResponse', {
-    id: Id,
-    created_at: Timestamp,
-    updated_at: Timestamp,
-    user_id: Id,
-    targetable_id: Id,
-    targetable_type: oneOf('Post', 'Comment', 'Chat'),
-    blacklist_type: oneOf('spam', 'offensive', 'other', 'not_interesting'),
-    reason: orNull(Text),
-    space_id: Id,
-    network_id: Id,
-  }),
-})
-
-const GiftLeaderboard = record('GiftLeaderboardUpdatedPayload', {
-  network_id: Id,
-  recalculated_at: Timestamp,
-  type: oneOf('received', 'sent'),
-  gift_definition: orNull(record('GiftDefinitionResponse', { id: Id, name: Text })),
-  entries: record('GiftLeaderboardEntriesByPeriodResponse', {
-    all_time: listOf(record('GiftLeaderboardEntryResponse', { rank: Integer, member: Member, count: Integer })),
-  }),
-})
-
-const answer = { member: Member, custom_field: CustomField, network_id: Id }
-const AnswerCreated = record('CustomFieldResponseCreatedPayload', { ...answer, text: orNull(Text), segments: listOf(Segment) })
-const AnswerRemoved = record('CustomFieldResponseRemovedPayload', { ...answer, text: orNull(Text), segments: listOf(Segment) })
-const AnswerUpdated = record('CustomFieldResponseUpdatedPayload', {
-  ...answer,
-  previous_text: orNull(Text),
-  new_text: orNull(Text),
-  previous_segments: listOf(Segment),
-  new_segments: listOf(Segment),
-})
-
-/** Every event of the interface and its payload. */
-export const catalogue = {
-  ArticleCreated: PostPayload,
-  ArticleUpdated: PostPayload,
-  CommentCreated: Comment,
-  CustomFieldResponseCreated: AnswerCreated,
-  CustomFieldResponseRemoved: AnswerRemoved,
-  CustomFieldResponseUpdated: AnswerUpdated,
-  EventCanceled: EventPayload,
-  EventCreated: EventPayload,
-  EventInstanceCanceled: EventInstanceCancel,
-  EventUpdated: EventPayload,
-  GiftLeaderboardUpdated: GiftLeaderboard,
-  HotColdPollCreated: HotColdPollPayload,
-  HotColdPollUpdated: HotColdPollPayload,
-  InviteRequested: InviteRequest,
-  MemberAmbassadorLeveledUp: AmbassadorLevelUp,
-  MemberBadgeAdded: MemberBadgeAdd,
-  MemberBadgeRemoved: MemberBadgeRemove,
-  MemberCourseProgressCompleted: CourseProgressComplete,
-  MemberCourseProgressStarted: CourseProgressStart,
-  MemberCourseProgressUpdated: CourseProgressUpdate,
-  MemberJoinRequested: JoinRequest,
-  MemberJoined: MemberJoin,
-  MemberLeft: MemberLeave,
-  MemberLessonCompleted: LessonComplete,
-  MemberPlanChanged: Subscription,
-  MemberPurchaseRequested: InviteRequest,
-  MemberPurchased: Purchase,
-  MemberRemovedFromPlan: Subscription,
-  MemberSubscriptionCanceled: Subscription,
-  MemberSubscriptionRenewed: Subscription,
-  MemberTagAdded: MemberTagAdd,
-  MemberTagRemoved: MemberTagRemove,
-  MemberUpdated: MemberUpdate,
-  MultipleChoicePollCreated: MultipleChoicePollPayload,
-  MultipleChoicePollUpdated: MultipleChoicePollPayload,
-  PercentagePollCreated: PercentagePollPayload,
-  PercentagePollUpdated: PercentagePollPayload,
-  PostCreated: PostPayload,
-  PostUpdated: PostPayload,
-  QuestionCreated: PostPayload,
-  QuestionUpdated: PostPayload,
-  ReactionCreated: Reaction,
-  ReactionDeleted: Reaction,
-  ReportedContentCreated: ReportedContent,
-  RsvpCreated: Rsvp,
-  RsvpDeleted: Rsvp,
-  RsvpUpdated: Rsvp,
+const declared = {
+  ArticleCreated: event(PostPayload, 'A member or a key published an article. Use it to announce longer texts apart from posts.'),
+  ArticleUpdated: event(PostPayload, 'The title or content of an article changed. Use it to keep a copy of it up to date.'),
+  CommentCreated: event(
+    Comment,
+    'Somebody commented on a post, poll, question or event, or replied to a comment. Use it to notify the author or to moderate.',
+  ),
+  CustomFieldResponseCreated: event(
+    AnswerCreated,
+    "A member's first answer to a custom field was given. Use it to copy profile data to another system.",
+  ),
+  CustomFieldResponseRemoved: event(
+    AnswerRemoved,
+    'An answer to a custom field was cleared or deleted. The answers of a member who leaves go without it.',
+  ),
+  CustomFieldResponseUpdated: event(
+    AnswerUpdated,
+    'An answer to a custom field changed; the payload has the value before and now.',
+  ),
+  EventCanceled: event(
+    EventPayload,
+    'An event was deleted, with all its occurrences. Use it to take it out of calendars; its RSVPs go without an event.',
+  ),
+  EventCreated: event(EventPayload, 'An event was scheduled, once or as a series. Use it to put it into calendars.'),
+  EventInstanceCanceled: event(EventInstanceCancel, 'The host called off one occurrence of a series; the others take place.'),
+  EventUpdated: event(
+    EventPayload,
+    'An event changed, such as its time, its place or its series. Use it to correct calendars; RSVPs that move or go follow with events of their own.',
+  ),
+  GiftLeaderboardUpdated: event(
+    GiftLeaderboard,
+    'The host worked out a leaderboard of gifts again. It has the whole leaderboard, so the latest one replaces all before.',
+  ),
+  HotColdPollCreated: event(HotColdPollPayload, 'A hot or cold poll was published, in which members answer on a scale.'),
+  HotColdPollUpdated: event(HotColdPollPayload, 'The title or description of a hot or cold poll changed. Votes send nothing.'),
+  InviteRequested: event(
+    InviteRequest,
+    'Somebody asked to be invited to the network or a space, as the host reports it. Use it to decide and to invite them.',
+  ),
+  MemberAmbassadorLeveledUp: event(
+    AmbassadorLevelUp,
+    'A member reached a level by referrals, as the host reports it. Use it to thank or reward them.',
+  ),
+  MemberBadgeAdded: event(MemberBadgeAdd, 'A member got a badge that they did not have.'),
+  MemberBadgeRemoved: event(
+    MemberBadgeRemove,
+    'A member lost a badge, or the badge was deleted. The badges of a member who leaves go without it.',
+  ),
+  MemberCourseProgressCompleted: event(
+    CourseProgressComplete,
+    'A member completed a course, as the host reports it. Use it for certificates.',
+  ),
+  MemberCourseProgressStarted: event(CourseProgressStart, 'A member began a course, as the host reports it.'),
+  MemberCourseProgressUpdated: event(
+    CourseProgressUpdate,
+    'A member got on with a course, as the host reports it; `progress_percent` tells how far.',
+  ),
+  MemberJoinRequested: event(
+    JoinRequest,
+    'Somebody asked to join the network or a space, as the host reports it. Use it to decide about them.',
+  ),
+  MemberJoined: event(
+    MemberJoin,
+    'Somebody joined the network, or a space. It comes once for the network, whose id is then `space_id`, and once for each space.',
+  ),
+  MemberLeft: event(
+    MemberLeave,
+    'A member left, was removed, banned or deleted, or was taken out of a space. It comes once for the network, whose id is then `space_id`, and once for each space; it stands for their tags, answers and plans too.',
+  ),
+  MemberLessonCompleted: event(LessonComplete, 'A member completed a lesson, as the host reports it.'),
+  MemberPlanChanged: event(
+    Subscription,
+    'A subscriber moved to another plan, as the host reports it. The payload has the new plan.',
+  ),
+  MemberPurchaseRequested: event(InviteRequest, 'Somebody asked to buy a plan, as the host reports it. Use it to contact them.'),
+  MemberPurchased: event(
+    Purchase,
+    'A member got a plan that they did not have, by a purchase, a subscription, a gift or an invite. Renewals and changes of plan have events of their own.',
+  ),
+  MemberRemovedFromPlan: event(
+    Subscription,
+    'A member lost a plan: they were taken off it, the plan was archived, or their purchase was revoked. A subscription that ends by itself sends nothing more.',
+  ),
+  MemberSubscriptionCanceled: event(
+    Subscription,
+    'A subscription was canceled, at once or to the end of its period; `current_period_end` tells until when the plan stays open.',
+  ),
+  MemberSubscriptionRenewed: event(Subscription, 'A subscription was paid for another period, as the host reports it.'),
+  MemberTagAdded: event(MemberTagAdd, 'A member got a tag that they did not have. Use it to put them on a list elsewhere.'),
+  MemberTagRemoved: event(
+    MemberTagRemove,
+    'A member lost a tag, or the tag was deleted. The tags of a member who leaves go without it.',
+  ),
+  MemberUpdated: event(
+    MemberUpdate,
+    'The role, profile, address or consent of a member changed. Use it to keep a copy of their record up to date.',
+  ),
+  MultipleChoicePollCreated: event(
+    MultipleChoicePollPayload,
+    'A multiple-choice poll was published. The payload has its choices.',
+  ),
+  MultipleChoicePollUpdated: event(
+    MultipleChoicePollPayload,
+    'The title or description of a multiple-choice poll changed. Votes send nothing.',
+  ),
+  PercentagePollCreated: event(PercentagePollPayload, 'A percentage poll was published, in which members share out percents.'),
+  PercentagePollUpdated: event(
+    PercentagePollPayload,
+    'The title or description of a percentage poll changed. Votes send nothing.',
+  ),
+  PostCreated: event(
+    PostPayload,
+    'A post, an announcement or an introduction was published. Articles, polls, questions and events have events of their own.',
+  ),
+  PostUpdated: event(
+    PostPayload,
+    'The title or content of a post, an announcement or an introduction changed. Use it to keep a copy of it up to date.',
+  ),
+  QuestionCreated: event(
+    PostPayload,
+    'A question was published, which members answer in their own words. It has the payload of a post.',
+  ),
+  QuestionUpdated: event(PostPayload, 'The title or description of a question changed. It has the payload of a post.'),
+  ReactionCreated: event(Reaction, 'A member reacted to a post or a comment, or replaced their reaction by another emoji.'),
+  ReactionDeleted: event(
+    Reaction,
+    'A member took back a reaction, or replaced it by another emoji. Reactions that go with a post, a comment or a member send nothing.',
+  ),
+  ReportedContentCreated: event(
+    ReportedContent,
+    'A member reported a post, a comment or a chat, as the host reports it. Use it to tell moderators.',
+  ),
+  RsvpCreated: event(Rsvp, 'A member answered the invitation to an event, or to one occurrence of it, for the first time.'),
+  RsvpDeleted: event(
+    Rsvp,
+    'An answer to an event was deleted, or its date went when the series changed. Answers that go with an event or a member send nothing.',
+  ),
+  RsvpUpdated: event(Rsvp, 'An answer to an event changed, or moved along with its occurrence.'),
 } as const
-
-const Mail = record('HostMailPayload', { member: Member, email: Text, network_id: Id })
 
 /**
  * Mail that the host is to send: it has the mailer, and these events reach its endpoint with the same durability as every
  * webhook. They go to endpoints of the audience `host` and to no others.
  */
-export const hostCatalogue = {
-  WelcomeEmailRequested: Mail,
-  PasswordResetEmailRequested: Mail,
-  InviteEmailRequested: record('InviteMailPayload', {
-    invite_id: Id,
-    recipient_email: Text,
-    recipient_first_name: Text,
-    recipient_last_name: Text,
-    sender_id: Id,
-    plan_id: orNull(Id),
-    message: orNull(Text),
-    network_id: Id,
-  }),
-  /** `muted_member_ids`: the members who have switched off the notifications of this post. */
-  PostNotificationRequested: record('PostNotificationPayload', {
-    post_id: Id,
-    space_id: Id,
-    title: Text,
-    muted_member_ids: listOf(Id),
-    network_id: Id,
-  }),
-  CustomFieldNotificationRequested: record('CustomFieldNotificationPayload', { custom_field: CustomField, network_id: Id }),
+const declaredForHost = {
+  WelcomeEmailRequested: event(Mail, 'Mail a welcome to a new member.'),
+  PasswordResetEmailRequested: event(Mail, 'Mail the member a way to set a new password.'),
+  InviteEmailRequested: event(InviteMail, 'Mail an invite to the network or to a plan, for the first time or again.'),
+  PostNotificationRequested: event(
+    PostNotification,
+    'Tell the members of the network about a new or changed post, poll or question.',
+  ),
+  CustomFieldNotificationRequested: event(
+    CustomFieldNotification,
+    'Ask all members to answer a custom field that is visible now.',
+  ),
 } as const
+
+const payloadsOf = <const D extends Readonly<Record<string, Declared>>>(events: D) =>
+  Object.fromEntries(Object.entries(events).map(([name, { payload }]) => [name, payload])) as {
+    readonly [Name in keyof D]: D[Name]['payload']
+  }
+
+/** Every event of the interface and its payload. */
+export const catalogue = payloadsOf(declared)
+
+/** Every event for the host alone and its payload. */
+export const hostCatalogue = payloadsOf(declaredForHost)
 
 /** An event for integrations, without the `Hook` that it ends in on the wire. Specification, section 6. */
 export type WebhookName = keyof typeof catalogue
@@ -221,6 +245,11 @@ const everything = { ...catalogue, ...hostCatalogue }
 /** The payload schema of an event. */
 export function payloadSchema(name: EventName): v.GenericSchema {
   return everything[name]
+}
+
+/** What causes an event and what it is good for, in a sentence. */
+export function eventDescription(name: EventName): string {
+  return { ...declared, ...declaredForHost }[name].description
 }
 
 /** Whether an event is for the host's own endpoint alone. */

@@ -16,6 +16,8 @@ interface Facts {
   /** How it is published, without its description. */
   readonly json?: JsonSchema
   readonly description?: unknown
+  /** The value that counts where an optional field is left out. */
+  readonly byDefault?: unknown
   /** The component name of a record or a request. */
   readonly name?: string
   readonly kind?: 'id' | 'id input' | 'file url'
@@ -42,6 +44,10 @@ export const publish = <S extends v.GenericSchema>(schema: S, { description, ...
 export const describe = <S extends v.GenericSchema>(schema: S, description: string): S =>
   mark({ ...schema }, { ...factsOf(schema), description })
 
+/** Publishes what counts where an optional field is left out. The operation does it. */
+export const byDefault = <S extends v.GenericSchema>(schema: S, value: string | boolean): S =>
+  mark({ ...schema }, { ...factsOf(schema), byDefault: value })
+
 /** Publishes an optional field as required. The operation refuses a request without it, with a failure that it declares. */
 export const demanded = <S extends v.GenericSchema>(schema: S): S => mark({ ...schema }, { ...factsOf(schema), isDemanded: true })
 
@@ -49,6 +55,8 @@ export const demanded = <S extends v.GenericSchema>(schema: S): S => mark({ ...s
 export const publishedAs = (schema: object): JsonSchema | undefined => factsOf(schema).json
 /** The description of a field, if it has one. */
 export const descriptionOf = (schema: object): unknown => factsOf(schema).description
+/** The value that counts where an optional field is left out, if it has one. */
+export const defaultOf = (schema: object): unknown => factsOf(schema).byDefault
 /** The component name of a record or a request, if it has one. */
 export const nameOf = (schema: object): string | undefined => factsOf(schema).name
 /** Whether a schema is that of an id in a record, which option `ids` may turn into a number. */

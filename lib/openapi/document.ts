@@ -3,9 +3,10 @@ import type * as v from 'valibot'
 import { catalogue } from '../events/catalogue.ts'
 import { isPaged, type JsonSchema } from '../fields.ts'
 import { below } from '../kernel/wire.ts'
-import { type AnyOperation, routesOf } from '../operation.ts'
+import { type AnyOperation, groupOf, groups, routesOf } from '../operation.ts'
 import type { Settings } from '../settings.ts'
-import { type Document, info, json } from './parts.ts'
+import { exampleOf } from './example.ts'
+import { type Document, idInPath, info, json } from './parts.ts'
 import { idParameter, isOptional, type SchemaSettings, type SchemaWriter, schemaWriter } from './schema.ts'
 
 /** The answers that any operation may give, by status. */
@@ -53,7 +54,7 @@ export function apiDocument(
     openapi: '3.1.1',
     info: { ...info, description: 'Members, spaces, posts, polls, tags, badges, plans and events of one community network.' },
     servers: [{ url: serverUrl(settings) }],
-    tags: [...new Set(operations.map(groupOf))].sort().map((name) => ({ name, description: `Resource group ${name}.` })),
+    tags: [...new Set(operations.map(groupOf))].sort().map((name) => ({ name, description: groups[name] })),
     paths,
     components: {
       securitySchemes: {
@@ -67,27 +68,30 @@ export function apiDocument(
 
 const placeholder = /:(\w+)/g
 
-const groupOf = (operation: AnyOperation): string => operation.scope.split(':')[0] ?? ''
-
 function describeOperation(operation: AnyOperation, id: string, writer: SchemaWriter) {
   const events = operation.emits.filter((name) => Object.hasOwn(catalogue, name)).map((name) => `${name}Hook`)
   return {
     operationId: id,
     summary: operation.summary,
+    description: operation.description,
     ...(operation.deprecated ? { deprecated: true } : {}),
     tags: [groupOf(operation)],
     security: [{ apiToken: [operation.scope] }],
     ...(events.length > 0 ? { 'x-events': events } : {}),
     parameters: [...queryParameters(operation, writer), ...(operation.method === 'POST' ? [idempotencyKey] : [])],
     ...(operation.body
-      ? { requestBody: { required: requiresBody(operation.body), content: bodyContent(operation, writer.of(operation.body)) } }
+      ? { requestBody: { required: requiresBody(operation.body), content: bodyContent(operation, operation.body, writer) } }
       : {}),
     responses: Object.fromEntries([...successResponses(operation, writer), ...failureResponses(operation)]),
   }
 }
 
 // A form is published in one form only: of several, generated clients choose JSON, which holds no file. The server takes all.
-const bodyContent = ({ form }: AnyOperation, schema: JsonSchema) => (form ? { 'multipart/form-data': { schema } } : json(schema))
+function bodyContent({ form, example }: AnyOperation, body: v.GenericSchema, writer: SchemaWriter) {
+  const schema = writer.of(body)
+  const media = { schema, example: example ?? exampleOf(schema, writer.components) }
+  return form ? { 'multipart/form-data': media } : { 'application/json': media }
+}
 
 const requiresBody = (body: v.GenericSchema): boolean =>
   Object.values((body as { entries?: v.ObjectEntries }).entries ?? {}).some((field) => !isOptional(field as v.GenericSchema))
@@ -98,7 +102,8 @@ function successResponses(operation: AnyOperation, writer: SchemaWriter): [strin
   if (!returns) return [[String(status), { description: 'Done.', ...sent }]]
   const schema = isPaged(returns) ? pageOf(writer.of(returns.paged)) : writer.of(returns)
   const description = isPaged(returns) ? 'A page of records.' : 'The record.'
-  const responses: [string, unknown][] = [[String(status), { description, ...sent, content: json(schema) }]]
+  const content = { 'application/json': { schema, example: exampleOf(schema, { ...writer.components, ...sharedSchemas }) } }
+  const responses: [string, unknown][] = [[String(status), { description, ...sent, content }]]
   if (noContent) responses.push(['204', { description: noContent, ...sent }])
   return responses
 }
@@ -106,7 +111,10 @@ function successResponses(operation: AnyOperation, writer: SchemaWriter): [strin
 const pageOf = (item: JsonSchema): JsonSchema => ({
   type: 'object',
   required: ['items', 'links'],
-  properties: { items: { type: 'array', items: item }, links: { $ref: '#/components/schemas/PageLinks' } },
+  properties: {
+    items: { type: 'array', items: item, description: 'The records of this page.' },
+    links: { $ref: '#/components/schemas/PageLinks', description: 'Where this page and the next one are.' },
+  },
 })
 
 /** Every status with which an operation may fail, in order. */
@@ -183,22 +191,22 @@ function pathParameters(path: string, ids: SchemaSettings['ids']): unknown[] {
         ? { anyOf: [idParameter(ids), subdomain] }
         : { type: 'string', pattern: '^(?:[0-9]{1,20}|[a-z][a-z0-9-]+)$' },
   }
-  const parameters = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+  const parameters = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
     name,
     in: 'path',
     required: true,
+    description: idInPath(path, name),
     schema: idParameter(ids),
   }))
   return [network, ...parameters]
 }
 
 function queryParameters(operation: AnyOperation, writer: SchemaWriter): Record<string, unknown>[] {
-  const declared = Object.entries(operation.query ?? {}).map(([name, field]) => ({
-    name,
-    in: 'query',
-    required: !isOptional(field as v.GenericSchema),
-    schema: writer.ofParameter(field as v.GenericSchema),
-  }))
+  const declared = Object.entries(operation.query ?? {}).map(([name, field]) => {
+    const { description, ...schema } = writer.ofParameter(field as v.GenericSchema)
+    const required = !isOptional(field as v.GenericSchema)
+    return { name, in: 'query', required, ...(description === undefined ? {} : { description }), schema }
+  })
   return isPaged(operation.returns) ? [...declared, ...pagingParameters] : declared
 }
 
@@ -245,9 +253,13 @@ const sharedSchemas: Readonly<Record<string, JsonSchema>> = {
     type: 'object',
     required: ['error', 'message', 'status'],
     properties: {
-      error: { type: 'string', enum: ['unauthorized', 'token_expired', 'forbidden', 'https_required', 'rate limit exceeded'] },
-      message: { type: 'string' },
-      status: { type: 'integer' },
+      error: {
+        type: 'string',
+        enum: ['unauthorized', 'token_expired', 'forbidden', 'https_required', 'rate limit exceeded'],
+        description: 'What is wrong, for programs.',
+      },
+      message: { type: 'string', description: 'What is wrong and what to do about it, for people.' },
+      status: { type: 'integer', description: 'The status of the answer once more.' },
     },
   },
 }

@@ -1,7 +1,7 @@
 /** Example values for a JSON Schema of the library: what a webhook body or a record may look like. The same each time. */
 import type { JsonSchema } from '../fields.ts'
 
-const byName: Readonly<Record<string, string>> = {
+const byName: Readonly<Record<string, string | number>> = {
   email: 'ada@example.org',
   member_email: 'ada@example.org',
   recipient_email: 'ada@example.org',
@@ -11,15 +11,60 @@ const byName: Readonly<Record<string, string>> = {
   last_name: 'Ash',
   member_last_name: 'Ash',
   recipient_last_name: 'Ash',
-  name: 'Ada Ash',
+  name: 'Green house',
+  short_bio: 'Grows roses.',
+  bio: 'Grows roses.',
+  location: 'Hamburg',
+  member_location: 'Hamburg',
+  label: 'Hamburg',
+  latitude: 53.55,
+  longitude: 9.99,
   time_zone: 'Europe/Berlin',
+  member_time_zone: 'Europe/Berlin',
+  ambassador_level: 'Gold',
+  member_ambassador_level: 'Gold',
+  ambassador_level_name: 'Gold',
+  subdomain: 'garden',
+  title: 'Spring in the garden',
+  subtitle: 'For everybody with a spade',
+  purpose: 'To learn from each other.',
+  summary: 'What there is to do.',
+  description: 'What there is to do.',
+  placeholder: 'In a few words',
+  message: 'Come and join us.',
+  reason: 'It sells shoes.',
+  ban_reason: 'It sells shoes.',
+  text: 'Well said!',
+  previous_text: 'Well done!',
+  new_text: 'Well said!',
+  emoji: '🌱',
+  base_emoji: '🌱',
   color: '#336699',
   currency: 'usd',
+  amount: 900,
+  interval: 'month',
+  payment_platform: 'stripe',
   country: 'DE',
+  post_type: 'post',
+  content_type: 'text',
+  response_type: 'text_short',
+  targetable_type: 'Post',
+  type: 'Asset',
+  recurrence_rule: 'FREQ=WEEKLY;INTERVAL=2',
+  by_days: 'TU,TH',
+  by_month_days: '1,-1',
+  phone_number: '+49 30 901820',
+  original_aspect_ratio: '16:9',
+  input_type: 'file',
+  date: '2026-11-20',
+  start_date: '2026-11-20',
+  end_date: '2026-11-22',
 }
 
 const byFormat: Readonly<Record<string, string>> = {
+  date: '2026-11-20',
   'date-time': '2026-11-20T10:00:00.000Z',
+  binary: 'the bytes of the file',
   uuid: '6191cd4e-661a-4019-8612-b390a945a09f',
   uri: 'https://example.org/page',
   email: 'ada@example.org',
@@ -49,7 +94,8 @@ export function exampleOf(schema: JsonSchema, components: Readonly<Record<string
     if (Array.isArray(choices)) return choices[0]
     if (Array.isArray(anyOf)) return value(anyOf[0], name, depth + 1)
     if (example !== undefined) return example
-    switch ([given['type']].flat()[0]) {
+    const types = [given['type']].flat()
+    switch (types[0]) {
       case 'object':
         return Object.fromEntries(
           Object.entries((properties ?? {}) as Record<string, JsonSchema>).map(([key, field]) => [
@@ -60,8 +106,13 @@ export function exampleOf(schema: JsonSchema, components: Readonly<Record<string
       case 'array':
         return items ? [value(items as JsonSchema, name, depth + 1)] : []
       case 'integer':
-      case 'number':
+      case 'number': {
+        const known = byName[name]
+        if (typeof known === 'number') return known
+        // An id in a request may be a number too.
+        if (types.includes('string')) return byName[name] ?? '254803968000'
         return typeof given['minimum'] === 'number' ? Math.max(1, given['minimum']) : 1
+      }
       case 'boolean':
         return true
       case 'null':

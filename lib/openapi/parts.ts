@@ -11,3 +11,14 @@ export const info = {
 
 /** The content of a request or an answer that is JSON. */
 export const json = (schema: JsonSchema) => ({ 'application/json': { schema } })
+
+/**
+ * What an id in a path names, in a sentence.
+ * @param path of an operation, with `:name` for each id
+ */
+export function idInPath(path: string, name: string): string {
+  const segments = path.split('/')
+  const before = segments[segments.indexOf(`:${name}`) - 1] ?? ''
+  const noun = before.replace(/s$/, '').replaceAll('_', ' ').replace('rsvp', 'RSVP')
+  return `The id of the ${noun}.`
+}

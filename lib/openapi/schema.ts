@@ -1,5 +1,6 @@
 import type * as v from 'valibot'
 import {
+  defaultOf,
   descriptionOf,
   isDemanded,
   isIdInput,
@@ -38,7 +39,9 @@ export function schemaWriter(settings: SchemaSettings): SchemaWriter {
   const components: Record<string, JsonSchema> = {}
 
   function of(schema: v.GenericSchema): JsonSchema {
-    return withDescription(undescribed(schema), descriptionOf(schema))
+    const standard = defaultOf(schema)
+    const json = undescribed(schema)
+    return withDescription(standard === undefined ? json : { ...json, default: standard }, descriptionOf(schema))
   }
 
   function undescribed(schema: v.GenericSchema): JsonSchema {
@@ -88,7 +91,7 @@ export function schemaWriter(settings: SchemaSettings): SchemaWriter {
   function ofParameter(schema: v.GenericSchema): JsonSchema {
     const { wrapped, pipe } = schema as Shape & { readonly pipe?: readonly Shape[] }
     const inner = wrapped ?? pipe?.[0]?.wrapped ?? schema
-    return isIdInput(inner) ? idParameter(settings.ids) : of(schema)
+    return isIdInput(inner) ? withDescription(idParameter(settings.ids), descriptionOf(schema)) : of(schema)
   }
 
   return { of, ofParameter, components }

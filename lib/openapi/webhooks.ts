@@ -1,5 +1,5 @@
 /** The OpenAPI 3.1 document of the webhooks, made from the catalogue of events. */
-import { catalogue } from '../events/catalogue.ts'
+import { catalogue, eventDescription, type WebhookName } from '../events/catalogue.ts'
 import type { JsonSchema } from '../fields.ts'
 import { type Document, info, json } from './parts.ts'
 import { type SchemaSettings, schemaWriter } from './schema.ts'
@@ -10,7 +10,7 @@ export function webhooksDocument(settings: SchemaSettings): Document {
   const webhooks = Object.fromEntries(
     Object.entries(catalogue).map(([name, payload]) => [
       `${name}Hook`,
-      { post: describeWebhook(`${name}Hook`, writer.of(payload)) },
+      { post: describeWebhook(name as WebhookName, writer.of(payload)) },
     ]),
   )
   return {
@@ -32,9 +32,10 @@ export function webhooksDocument(settings: SchemaSettings): Document {
   }
 }
 
-const describeWebhook = (event_type: string, payload: JsonSchema) => ({
-  operationId: event_type,
-  summary: `Delivers ${event_type}.`,
+const describeWebhook = (name: WebhookName, payload: JsonSchema) => ({
+  operationId: `${name}Hook`,
+  summary: `Delivers ${name}Hook.`,
+  description: eventDescription(name),
   tags: ['webhooks'],
   security: [{ webhookKey: [] }],
   requestBody: {
@@ -44,9 +45,9 @@ const describeWebhook = (event_type: string, payload: JsonSchema) => ({
       required: ['event_id', 'event_timestamp', 'event_type', 'payload'],
       properties: {
         event_id: { type: 'string', format: 'uuid', description: 'The same on every attempt.' },
-        event_timestamp: { type: 'string', format: 'date-time' },
-        event_type: { type: 'string', const: event_type },
-        payload,
+        event_timestamp: { type: 'string', format: 'date-time', description: 'When it happened, in UTC.' },
+        event_type: { type: 'string', const: `${name}Hook`, description: 'What happened.' },
+        payload: { ...payload, description: 'The record that it is about.' },
       },
     }),
   },

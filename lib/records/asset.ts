@@ -1,4 +1,4 @@
-import { FileUrl, Id, oneOf, orNull, record, Text } from '../fields.ts'
+import { describe, FileUrl, Id, oneOf, orNull, record, Text } from '../fields.ts'
 
 /** The purpose of an asset. */
 export const AssetStyle = oneOf(
@@ -61,4 +61,12 @@ export const AssetStyle = oneOf(
   'store_listing_rendition',
 )
 
-export const Asset = record('AssetResponse', { id: Id, url: orNull(FileUrl), type: Text, name: orNull(Text) })
+export const Asset = record('AssetResponse', {
+  id: describe(Id, 'The id of the stored file. A badge takes it as `avatar_id`.'),
+  url: describe(
+    orNull(FileUrl),
+    "The address of the file; null if the store has none. A file on the API's own server has the origin that the caller used.",
+  ),
+  type: describe(Text, 'The kind of record, `Asset` for every upload.'),
+  name: describe(orNull(Text), 'The name of the file without its folders; null if it came without one.'),
+})

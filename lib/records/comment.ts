@@ -1,34 +1,33 @@
 import type * as v from 'valibot'
 import type { Context } from '../context.ts'
-import { Bool, Id, Integer, listOf, orNull, record, Text, Timestamp, Url } from '../fields.ts'
+import { Bool, describe, Id, Integer, listOf, orNull, record, Text, Url } from '../fields.ts'
 import type { CommentRow } from '../storage/tables/content.ts'
 import { Asset } from './asset.ts'
+import { Permalink, stamps } from './stamps.ts'
 
 const EmbeddedLink = record('EmbeddedLinkResponse', {
-  id: Id,
-  url: Url,
-  title: orNull(Text),
-  description: orNull(Text),
-  favicon_url: orNull(Url),
+  id: describe(Id, 'The id of the preview.'),
+  url: describe(Url, 'The address that the comment links to.'),
+  title: describe(orNull(Text), 'The title of the linked page; null if it has none.'),
+  description: describe(orNull(Text), 'What the linked page says about itself; null if it says nothing.'),
+  favicon_url: describe(orNull(Url), 'The address of the icon of the linked page; null if it has none.'),
 })
 
 export const Comment = record('CommentResponse', {
-  id: Id,
-  created_at: Timestamp,
-  updated_at: Timestamp,
-  targetable_id: Id,
-  targetable_type: Text,
-  text: Text,
-  replyable: Bool,
-  depth: Integer,
-  cheer_count: Integer,
-  reply_count: Integer,
-  reply_to_id: orNull(Id),
-  author_id: Id,
-  space_id: Id,
-  files: listOf(Asset),
-  embedded_link: orNull(EmbeddedLink),
-  permalink: Url,
+  ...stamps,
+  targetable_id: describe(Id, 'The post, poll, question or event that the comment is on.'),
+  targetable_type: describe(Text, 'The kind of record that `targetable_id` names; `Post` for all of them.'),
+  text: describe(Text, 'The comment as HTML, made of plain text: markup is escaped and web addresses are links.'),
+  replyable: describe(Bool, 'Whether somebody may reply to it. Every comment can be replied to, so it is always true.'),
+  depth: describe(Integer, '1 for a comment on the post itself, 2 for a reply to that, and so on.'),
+  cheer_count: describe(Integer, 'The number of reactions to the comment.'),
+  reply_count: describe(Integer, 'The number of direct replies, without replies to those.'),
+  reply_to_id: describe(orNull(Id), 'The comment that this one replies to; null if it is on the post itself.'),
+  author_id: describe(Id, 'The member who wrote it. They may have left since.'),
+  space_id: describe(Id, 'The space of the post.'),
+  files: describe(listOf(Asset), 'Files attached to the comment. The API attaches none, so the list is empty.'),
+  embedded_link: describe(orNull(EmbeddedLink), 'A preview of a linked page. The API makes none, so it is null.'),
+  permalink: Permalink,
 })
 
 /** A comment's record. */

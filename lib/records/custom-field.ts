@@ -1,5 +1,6 @@
-import { Id, oneOf, orNull, record, Text, Timestamp } from '../fields.ts'
+import { describe, oneOf, orNull, record, Text } from '../fields.ts'
 import { askable } from '../storage/tables/custom-fields.ts'
+import { stamps } from './stamps.ts'
 
 export const LocationGranularity = oneOf('address', 'city', 'state', 'country')
 
@@ -7,10 +8,14 @@ export const LocationGranularity = oneOf('address', 'city', 'state', 'country')
 export const ResponseType = oneOf('tag', 'badge', ...askable)
 
 export const CustomField = record('CustomFieldResponse', {
-  id: Id,
-  created_at: Timestamp,
-  updated_at: Timestamp,
-  title: Text,
-  response_type: Text,
-  location_granularity: orNull(LocationGranularity),
+  ...stamps,
+  title: describe(Text, 'The question or label that members see.'),
+  response_type: describe(
+    Text,
+    "The kind of answer that the field takes. `tag` and `badge` are the network's own two fields, which hold its tags and badges.",
+  ),
+  location_granularity: describe(
+    orNull(LocationGranularity),
+    'How exactly a `location` or `multi_location` field asks for a place; null for every other kind.',
+  ),
 })

@@ -3,17 +3,19 @@ import type { Context } from '../context.ts'
 import { describe, Id, orNull, record, Text, Timestamp } from '../fields.ts'
 import { type MemberRow, members } from '../storage/tables/members.ts'
 import type { InviteRow } from '../storage/tables/plans.ts'
+import { stamps } from './stamps.ts'
 import { visibleEmail } from './visible-email.ts'
 
 export const Invite = record('InviteResponse', {
-  id: Id,
-  created_at: Timestamp,
-  updated_at: Timestamp,
-  recipient_email: Text,
-  recipient_first_name: Text,
-  recipient_last_name: Text,
-  sender_id: Id,
-  user_id: orNull(describe(Id, 'Deprecated: the old name of sender_id.')),
+  ...stamps,
+  recipient_email: describe(
+    Text,
+    'The invited address as it was supplied. If a member was named, it is empty, masked or full as in their own record.',
+  ),
+  recipient_first_name: describe(Text, 'The first name of the recipient; empty if it was not given.'),
+  recipient_last_name: describe(Text, 'The last name of the recipient; empty if it was not given.'),
+  sender_id: describe(Id, 'The member who invites. When the recipient joins, it counts as their referral.'),
+  user_id: describe(orNull(Id), 'Deprecated: the old name of `sender_id`.'),
   accepted_at: describe(
     orNull(Timestamp),
     'When the recipient joined the network or got the plan, by this invite or without it; null while it is open.',

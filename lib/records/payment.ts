@@ -1,85 +1,95 @@
 /** Subscriptions and purchases: flat records of a member, with the plan as it was bought and the payment's own part. */
 import type * as v from 'valibot'
 import type { Context } from '../context.ts'
-import { Bool, Id, Integer, listOf, oneOf, orNull, record, Text, Timestamp, Url } from '../fields.ts'
+import { Bool, describe, Id, Integer, oneOf, orNull, record, Text, Timestamp } from '../fields.ts'
 import { type MemberRow, members } from '../storage/tables/members.ts'
 import type { PlanMembershipRow, PlanRow, PlanSnapshot, PurchaseRow, SubscriptionRow } from '../storage/tables/plans.ts'
-import { Category, presentMember } from './member.ts'
+import { Member, presentMember, ShownEmail } from './member.ts'
+import { stamps } from './stamps.ts'
 
 const SubscriptionPlan = record('SubscriptionPlanResponse', {
-  id: orNull(Id),
-  name: orNull(Text),
-  amount: Integer,
-  currency: Text,
-  interval: Text,
-  type: oneOf('free', 'subscription', 'one-time-payment'),
-  has_free_trial: Bool,
+  id: describe(orNull(Id), 'The plan; null once it no longer exists.'),
+  name: describe(orNull(Text), 'The name of the plan when it was bought; null once the plan no longer exists.'),
+  amount: describe(Integer, 'The price of the plan in cents of `currency` when it was bought.'),
+  currency: describe(Text, 'The currency of the price, such as `usd`.'),
+  interval: describe(Text, 'The time that one payment covers, such as `month`, or `one_time`.'),
+  type: describe(
+    oneOf('free', 'subscription', 'one-time-payment'),
+    'How the plan was sold. A plan by installments counts as `subscription`.',
+  ),
+  has_free_trial: describe(Bool, 'Whether the plan began with a free trial when it was bought.'),
 })
 
 const SubscriptionDetail = record('SubscriptionDetailResponse', {
-  id: Id,
-  current_period_start: orNull(Timestamp),
-  current_period_end: orNull(Timestamp),
-  payment_platform: orNull(Text),
-  canceled_at: orNull(Timestamp),
-  trial_length: orNull(Integer),
-  trial_start: orNull(Timestamp),
-  trial_end: orNull(Timestamp),
-  purchased_at: Timestamp,
+  id: describe(Id, 'The id of the subscription, by which it is shown and canceled.'),
+  current_period_start: describe(orNull(Timestamp), 'When the period that is paid for began; null if the host reported none.'),
+  current_period_end: describe(orNull(Timestamp), 'When the period that is paid for ends; null if the host reported none.'),
+  payment_platform: describe(orNull(Text), 'Who collects the payments, such as `stripe`; null if the host does not say.'),
+  canceled_at: describe(
+    orNull(Timestamp),
+    'When the subscription was canceled; null while it renews. It may stay open until `current_period_end`.',
+  ),
+  trial_length: describe(orNull(Integer), 'The length of the free trial in days; null without one.'),
+  trial_start: describe(orNull(Timestamp), 'When the free trial began; null without one.'),
+  trial_end: describe(orNull(Timestamp), 'When the free trial ends or ended; null without one.'),
+  purchased_at: describe(Timestamp, 'When the member subscribed.'),
 })
 
 export const Subscription = record('SubscriptionResponse', {
-  member_id: Id,
-  created_at: Timestamp,
-  updated_at: Timestamp,
-  email: Text,
-  first_name: orNull(Text),
-  last_name: orNull(Text),
-  time_zone: orNull(Text),
-  location: orNull(Text),
-  referral_count: orNull(Integer),
-  avatar: orNull(Url),
-  categories: listOf(Category),
-  permalink: Url,
-  ambassador_level: orNull(Text),
-  plan: SubscriptionPlan,
-  subscription: SubscriptionDetail,
+  member_id: describe(Id, 'The member who subscribed. They may have left since: receipts keep their names.'),
+  created_at: describe(Timestamp, "When the member's record was created, in UTC; `subscription` tells when they subscribed."),
+  updated_at: describe(Timestamp, "When the member's record last changed, in UTC."),
+  email: ShownEmail,
+  first_name: Member.entries.first_name,
+  last_name: Member.entries.last_name,
+  time_zone: Member.entries.time_zone,
+  location: Member.entries.location,
+  referral_count: Member.entries.referral_count,
+  avatar: Member.entries.avatar,
+  categories: Member.entries.categories,
+  permalink: Member.entries.permalink,
+  ambassador_level: Member.entries.ambassador_level,
+  plan: describe(SubscriptionPlan, 'The plan as it was when the member bought it.'),
+  subscription: describe(SubscriptionDetail, 'The payment itself: its period, its trial and its end.'),
 })
 export type SubscriptionRecord = v.InferOutput<typeof Subscription>
 
 const PurchasePlan = record('PurchasePlanResponse', {
-  id: orNull(Id),
-  name: orNull(Text),
-  amount: Integer,
-  currency: Text,
-  interval: Text,
-  type: oneOf('free', 'one-time-payment'),
-  has_free_trial: Bool,
+  id: SubscriptionPlan.entries.id,
+  name: SubscriptionPlan.entries.name,
+  amount: SubscriptionPlan.entries.amount,
+  currency: SubscriptionPlan.entries.currency,
+  interval: SubscriptionPlan.entries.interval,
+  type: describe(oneOf('free', 'one-time-payment'), '`free` if nothing was paid, `one-time-payment` otherwise.'),
+  has_free_trial: SubscriptionPlan.entries.has_free_trial,
 })
 
 const PurchaseDetail = record('PurchaseDetailResponse', {
-  id: Id,
-  tax_percent: orNull(Integer),
-  payment_platform: orNull(oneOf('stripe', 'apple', 'web3')),
-  purchased_at: Timestamp,
-  created_at: Timestamp,
-  updated_at: Timestamp,
+  id: describe(Id, 'The id of the purchase, by which it is shown and revoked.'),
+  tax_percent: describe(orNull(Integer), 'The tax in the price, in percent; null if the host does not say.'),
+  payment_platform: describe(
+    orNull(oneOf('stripe', 'apple', 'web3')),
+    'Who collected the payment; null if the host does not say. `apple` payments can only be ended in the App Store.',
+  ),
+  purchased_at: describe(Timestamp, 'When the member bought the plan.'),
+  created_at: stamps.created_at,
+  updated_at: stamps.updated_at,
 })
 
 export const Purchase = record('PurchaseResponse', {
-  member_id: Id,
-  member_email: Text,
-  member_first_name: orNull(Text),
-  member_last_name: orNull(Text),
-  member_time_zone: orNull(Text),
-  member_location: orNull(Text),
-  member_referral_count: orNull(Integer),
-  member_avatar: orNull(Url),
-  member_categories: listOf(Category),
-  member_permalink: orNull(Url),
-  member_ambassador_level: orNull(Text),
-  plan: PurchasePlan,
-  purchase: PurchaseDetail,
+  member_id: describe(Id, 'The member who bought the plan. They may have left since: receipts keep their names.'),
+  member_email: ShownEmail,
+  member_first_name: Member.entries.first_name,
+  member_last_name: Member.entries.last_name,
+  member_time_zone: Member.entries.time_zone,
+  member_location: Member.entries.location,
+  member_referral_count: Member.entries.referral_count,
+  member_avatar: Member.entries.avatar,
+  member_categories: Member.entries.categories,
+  member_permalink: orNull(Member.entries.permalink),
+  member_ambassador_level: Member.entries.ambassador_level,
+  plan: describe(PurchasePlan, 'The plan as it was when the member bought it.'),
+  purchase: describe(PurchaseDetail, 'The payment itself.'),
 })
 export type PurchaseRecord = v.InferOutput<typeof Purchase>
 

@@ -1,37 +1,47 @@
 import type * as v from 'valibot'
 import type { Context } from '../context.ts'
-import { Bool, Id, listOf, oneOf, record, Text, Timestamp, Url } from '../fields.ts'
+import { Bool, describe, Id, listOf, oneOf, record, Text, Timestamp, Url } from '../fields.ts'
 import type { PostRow } from '../storage/tables/content.ts'
 import { type MemberRow, members } from '../storage/tables/members.ts'
 import { extendedRecord, withFields } from './json/writer.ts'
+import { ShownEmail } from './member.ts'
+import { Permalink, PostId, stamps } from './stamps.ts'
 import { visibleEmail } from './visible-email.ts'
 
 export const PostStatus = oneOf('draft', 'posted', 'scheduled')
 
 export const Post = record('PostResponse', {
-  id: Id,
-  created_at: Timestamp,
-  updated_at: Timestamp,
-  creator_id: Id,
-  space_id: Id,
-  summary: Text,
-  description: Text,
-  post_type: Text,
-  images: listOf(Url),
-  title: Text,
-  status: PostStatus,
-  published_at: Timestamp,
-  last_activity_at: Timestamp,
-  content_type: Text,
-  comments_enabled: Bool,
-  permalink: Url,
+  ...stamps,
+  id: PostId,
+  creator_id: describe(Id, 'The member who wrote it. They may have left since.'),
+  space_id: describe(Id, 'The space in which it was posted.'),
+  summary: describe(Text, 'The first words of the description as plain text, at most 280 characters; empty without one.'),
+  description: describe(
+    Text,
+    'The content, as HTML exactly as it was sent: sanitize it before you show it. Empty if there is none.',
+  ),
+  post_type: describe(Text, 'What it is: `post`, `article`, `announcement`, `introduction`, `poll`, `question` or `event`.'),
+  images: describe(listOf(Url), 'The addresses of images that belong to the post. The API adds none.'),
+  title: describe(Text, 'The title, on one line.'),
+  status: describe(PostStatus, 'Whether it is published. The API publishes at once, so its own are `posted`.'),
+  published_at: describe(Timestamp, 'When it was published, in UTC.'),
+  last_activity_at: describe(Timestamp, 'When it was last changed or commented on, in UTC.'),
+  content_type: describe(Text, 'The kind of content; `text` for everything that the API creates.'),
+  comments_enabled: describe(Bool, 'Whether members may comment on it.'),
+  permalink: Permalink,
 })
 export type PostRecord = v.InferOutput<typeof Post>
 
-const Author = record('PostAuthor', { id: Id, email: Text, first_name: Text })
+const Author = record('PostAuthor', {
+  id: describe(Id, 'The member who wrote the post, the same as `creator_id`.'),
+  email: ShownEmail,
+  first_name: describe(Text, 'Their first name.'),
+})
 
 /** A post in a webhook: its record, and beside `creator_id` the author as an object (specification, section 6). */
-export const PostPayload = extendedRecord('PostPayload', Post, { author: Author })
+export const PostPayload = extendedRecord('PostPayload', Post, {
+  author: describe(Author, 'The member whom `creator_id` names, in short.'),
+})
 export type PostPayloadRecord = v.InferOutput<typeof PostPayload>
 
 /** A post's record. */

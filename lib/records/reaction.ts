@@ -1,19 +1,21 @@
 import type * as v from 'valibot'
-import { Id, oneOf, record, Text, Timestamp } from '../fields.ts'
+import { describe, Id, oneOf, record, Text } from '../fields.ts'
 import type { ReactionRow } from '../storage/tables/content.ts'
+import { NetworkId, stamps } from './stamps.ts'
 
 export const Reaction = record('ReactionResponse', {
-  id: Id,
-  created_at: Timestamp,
-  updated_at: Timestamp,
-  space_id: Id,
-  network_id: Id,
-  targetable_id: Id,
-  targetable_type: oneOf('Post', 'Comment'),
-  targetable_space_id: Id,
-  emoji: Text,
-  base_emoji: Text,
-  member_id: Id,
+  ...stamps,
+  space_id: describe(Id, 'The space of the post.'),
+  network_id: NetworkId,
+  targetable_id: describe(Id, 'The post or comment that the member reacted to.'),
+  targetable_type: describe(
+    oneOf('Post', 'Comment'),
+    'The kind of record that `targetable_id` names; `Post` for polls, questions and events too.',
+  ),
+  targetable_space_id: describe(Id, 'The space of that post or comment, the same as `space_id`.'),
+  emoji: describe(Text, 'The emoji as it was sent, skin tone included.'),
+  base_emoji: describe(Text, 'The emoji without its skin tone, for counting.'),
+  member_id: describe(Id, 'The member who reacted.'),
 })
 
 /** A reaction's record. */

@@ -1,24 +1,39 @@
 /** Tags, badges and the options of a dropdown are values of a custom field that members have; here are their forms. */
-import { Bool, FileUrl, Id, Integer, orNull, record, Text, Timestamp } from '../fields.ts'
+import { Bool, describe, FileUrl, Id, Integer, orNull, record, Text } from '../fields.ts'
+import { stamps } from './stamps.ts'
+
+const Color = describe(orNull(Text), 'The colour as `#RRGGBB`; null for none.')
 
 const common = {
-  id: Id,
-  created_at: Timestamp,
-  updated_at: Timestamp,
-  title: Text,
-  description: orNull(Text),
-  custom_field_id: Id,
+  ...stamps,
+  title: describe(Text, 'The title. Each is there once among the others of its kind, whatever its case.'),
+  description: describe(orNull(Text), 'More about it; null if there is nothing.'),
+  custom_field_id: describe(
+    Id,
+    'The custom field that it belongs to. All tags have one field of the network, and so have all badges.',
+  ),
 }
 
-export const Tag = record('TagResponse', { ...common, color: orNull(Text) })
-export const Badge = record('BadgeResponse', { ...common, color: orNull(Text), avatar_url: orNull(FileUrl) })
+export const Tag = record('TagResponse', {
+  ...common,
+  color: Color,
+})
+
+export const Badge = record('BadgeResponse', {
+  ...common,
+  color: Color,
+  avatar_url: describe(orNull(FileUrl), "The address of the badge's picture."),
+})
 
 /** A chosen option as an answer shows it. */
-export const Segment = record('SegmentResponse', { ...common, color: orNull(Text) })
+export const Segment = record('SegmentResponse', {
+  ...common,
+  color: Color,
+})
 
 export const Option = record('CustomFieldOptionResponse', {
   ...common,
-  member_count: Integer,
-  is_ad_hoc: Bool,
-  creator_id: Id,
+  member_count: describe(Integer, 'The number of members who have it.'),
+  is_ad_hoc: describe(Bool, "Whether a member's answer added it, rather than a host."),
+  creator_id: describe(Id, 'The member who created it.'),
 })

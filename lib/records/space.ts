@@ -1,9 +1,8 @@
-import { Id, orNull, record, Text, Timestamp } from '../fields.ts'
+import { describe, Id, orNull, record, Text } from '../fields.ts'
+import { stamps } from './stamps.ts'
 
 export const Space = record('SpaceResponse', {
-  id: Id,
-  created_at: Timestamp,
-  updated_at: Timestamp,
-  name: Text,
-  collection_id: orNull(Id),
+  ...stamps,
+  name: describe(Text, 'The name that members see. Several spaces may share one.'),
+  collection_id: describe(orNull(Id), 'The collection that groups the space; null if it is in none.'),
 })

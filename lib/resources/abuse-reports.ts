@@ -9,6 +9,8 @@ export const listAbuseReports = operation({
   path: '/abuse_reports',
   scope: 'abuse_reports:read',
   summary: 'List the abuse reports of the network.',
+  description:
+    'Reports that members made of posts, comments, spaces or other members, as the host has passed them on. The API neither makes nor dismisses one.',
   returns: paged(AbuseReport),
   handle: ({ page }) => page(abuseReports),
 })

@@ -4,6 +4,7 @@ import { fail, found, invalid, notFound, refused } from '../errors.ts'
 import {
   BoolInput,
   DateInput,
+  describe,
   HttpUrl,
   IdInput,
   integerBetween,
@@ -40,23 +41,45 @@ const between = (least: number, most: number) => {
 }
 const Latitude = between(-90, 90)
 const Longitude = between(-180, 180)
-const Location = request('LocationValueRequest', { label: Title, latitude: Latitude, longitude: Longitude })
+const Location = request('LocationValueRequest', {
+  label: describe(Title, 'The name of the place, as members will read it.'),
+  latitude: describe(Latitude, 'Degrees north of the equator, from -90 to 90.'),
+  longitude: describe(Longitude, 'Degrees east of Greenwich, from -180 to 180.'),
+})
 
 const AnswerUpsert = request('CustomFieldAnswerRequest', {
-  text: optionalOrNull(LongText),
-  segment_ids: optionalOrNull(listUpTo(IdInput, maxChoices, 'ids')),
-  number: optionalOrNull(integerBetween(0, Number.MAX_SAFE_INTEGER)),
-  boolean_value: optionalOrNull(BoolInput),
-  date: optionalOrNull(DateInput),
-  start_date: optionalOrNull(DateInput),
-  end_date: optionalOrNull(DateInput),
-  month: optionalOrNull(integerBetween(1, 12)),
-  day: optionalOrNull(integerBetween(1, 31)),
-  url: optionalOrNull(HttpUrl),
-  phone_number: optionalOrNull(ShortText),
-  latitude: optionalOrNull(Latitude),
-  longitude: optionalOrNull(Longitude),
-  locations: optionalOrNull(listUpTo(Location, maxLocations, 'places')),
+  text: describe(
+    optionalOrNull(LongText),
+    'The answer to a `text_short` or `text_long` field; for a dropdown with `allow_ad_hoc`, a new option to add and choose.',
+  ),
+  segment_ids: describe(
+    optionalOrNull(listUpTo(IdInput, maxChoices, 'ids')),
+    'The chosen options of a dropdown, all of them; an empty list clears the answer.',
+  ),
+  number: describe(
+    optionalOrNull(integerBetween(0, Number.MAX_SAFE_INTEGER)),
+    'The answer to a `number` field, a whole number within the bounds of the field.',
+  ),
+  boolean_value: describe(optionalOrNull(BoolInput), 'The answer to a `boolean` field.'),
+  date: describe(optionalOrNull(DateInput), 'The answer to a `date` field.'),
+  start_date: describe(optionalOrNull(DateInput), 'The first day of a `date_range` answer, together with `end_date`.'),
+  end_date: describe(optionalOrNull(DateInput), 'The last day of a `date_range` answer; not before `start_date`.'),
+  month: describe(optionalOrNull(integerBetween(1, 12)), 'The month of a `recurring_date` answer, together with `day`.'),
+  day: describe(
+    optionalOrNull(integerBetween(1, 31)),
+    'The day of a `recurring_date` answer; one that the month has, the 29th of February included.',
+  ),
+  url: describe(optionalOrNull(HttpUrl), 'The answer to a `url` field, an absolute http or https URL.'),
+  phone_number: describe(
+    optionalOrNull(ShortText),
+    'The answer to a `phone_number` field, in international form like `+49 30 901820`.',
+  ),
+  latitude: describe(optionalOrNull(Latitude), 'Degrees north of the equator of a `location` answer, together with `longitude`.'),
+  longitude: describe(optionalOrNull(Longitude), 'Degrees east of Greenwich of a `location` answer, together with `latitude`.'),
+  locations: describe(
+    optionalOrNull(listUpTo(Location, maxLocations, 'places')),
+    'The places of a `multi_location` answer, all of them; an empty list clears the answer.',
+  ),
 })
 
 const base = '/custom_fields/:custom_field_id/members/:member_id/answers'
@@ -69,6 +92,7 @@ export const listAnswers = operation({
   path: base,
   scope: 'answers:read',
   summary: 'List the answers of a member to a custom field: one, or none.',
+  description: 'A member has one answer to a field at most, so the list holds one record or none.',
   returns: paged(Answer),
   errors: [...missing],
   async handle(call) {
@@ -86,7 +110,10 @@ export const upsertAnswer = operation({
   path: base,
   scope: 'answers:write',
   summary: 'Set the answer of a member to a custom field, replace it, or clear it with an empty value.',
+  description:
+    "Send the fields that go with the kind of the custom field; null or an empty value clears the answer, which is a 204. The token's owner must be a host, or answer for themselves where the field allows it. It sends an event of what changed, and none if nothing did.",
   body: AnswerUpsert,
+  example: { text: 'Step by step' },
   returns: Answer,
   noContent: 'The answer was cleared.',
   errors: [...missing, notAllowed, invalid('custom_field_id', ...Object.keys(AnswerUpsert.entries))],
@@ -132,6 +159,7 @@ export const showAnswer = operation({
   path: `${base}/:id/`,
   scope: 'answers:read',
   summary: 'Show an answer.',
+  description: 'The answer must be that of this member to this field; any other id is a 404.',
   returns: Answer,
   errors: [...missing, notFound('Answer')],
   async handle(call) {
@@ -149,6 +177,8 @@ export const deleteAnswer = operation({
   path: base,
   scope: 'answers:write',
   summary: 'Delete the answer of a member to a custom field.',
+  description:
+    'There is one answer at most, so the path needs no id. The same people may do it as may set the answer. Tags and badges are taken away by their own operations.',
   errors: [...missing, notFound('Answer'), notAllowed, invalid('custom_field_id')],
   emits: ['CustomFieldResponseRemoved'],
   async handle(call) {

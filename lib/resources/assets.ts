@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { isDeep, maxLevels } from '../base/nesting.ts'
 import type { Preparation } from '../call.ts'
 import { badRequest, fail, invalid, isApiError, tooLarge } from '../errors.ts'
-import { demanded, HttpUrl, limitsIn, optional, publish, request, ShortText } from '../fields.ts'
+import { demanded, describe, HttpUrl, limitsIn, optional, publish, request, ShortText } from '../fields.ts'
 import { operation } from '../operation.ts'
 import type { AssetStore, NewFile } from '../ports.ts'
 import { Asset, AssetStyle } from '../records/asset.ts'
@@ -49,16 +49,28 @@ const Metadata = publish(
         addIssue({ message: 'must hold well-formed Unicode without NUL' })
     }),
   ),
-  { type: 'object', description: 'An object, such as {"is_main_image": true}; in a form as JSON.' },
+  { type: 'object' },
 )
 
 const AssetUpload = request('AssetUploadForm', {
-  asset_style: demanded(optional(AssetStyle)),
-  asset_file: optional(UploadedFile),
-  source_url: optional(HttpUrl),
-  input_type: optional(publish({ ...ShortText }, { type: 'string', deprecated: true })),
-  original_aspect_ratio: optional(ShortText),
-  metadata: optional(Metadata),
+  asset_style: describe(
+    demanded(optional(AssetStyle)),
+    'What the file is for. It decides nothing here, and is kept for the host.',
+  ),
+  asset_file: describe(optional(UploadedFile), 'The file itself; either this or `source_url` is needed.'),
+  source_url: describe(
+    optional(HttpUrl),
+    'An address on the public internet to download the file from, in place of `asset_file`.',
+  ),
+  input_type: describe(
+    optional(publish({ ...ShortText }, { type: 'string', deprecated: true })),
+    'Deprecated: it has no effect.',
+  ),
+  original_aspect_ratio: describe(optional(ShortText), 'The shape of the image, such as `16:9`; kept for the host.'),
+  metadata: describe(
+    optional(Metadata),
+    'Further facts as an object, such as `{"is_main_image": true}`; in a form as its JSON text. Kept for the host.',
+  ),
 })
 
 const missingParameter = badRequest('asset_style and either asset_file or source_url are required')
@@ -70,9 +82,12 @@ export const createAsset = operation({
   path: '/assets',
   scope: 'assets:write',
   summary: 'Upload an image or any other file, or have it downloaded.',
+  description:
+    'The file may have 25 MiB unless the host allows more or less. Its type is found by its content, and not by its name. A form is the usual way; with `source_url` JSON works too.',
   status: 201,
   form: true,
   body: AssetUpload,
+  example: { asset_style: 'cover', source_url: 'https://example.org/rose.png', metadata: { is_main_image: true } },
   returns: Asset,
   errors: [missingParameter, tooLargeFile, invalid('asset_style', 'asset_file', 'source_url', 'metadata')],
   async prepare(call) {

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import { fail, found, invalid, notFound } from '../errors.ts'
-import { Colour, IdInput, LongText, optional, optionalOrNull, paged, request, Title } from '../fields.ts'
+import { Colour, describe, IdInput, LongText, optional, optionalOrNull, paged, request, Title } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { presentMember } from '../records/member.ts'
 import { Badge } from '../records/segment.ts'
@@ -12,17 +12,17 @@ import { assets } from '../storage/tables/content.ts'
 import { type SegmentRow, segments } from '../storage/tables/custom-fields.ts'
 
 const BadgeCreate = request('BadgeRequest', {
-  title: Title,
-  description: optionalOrNull(LongText),
-  color: optionalOrNull(Colour),
-  avatar_id: IdInput,
+  title: describe(Title, 'The title of the badge. No other badge of the network may have it, whatever its case.'),
+  description: describe(optionalOrNull(LongText), 'What the badge stands for; null if that needs no words.'),
+  color: describe(optionalOrNull(Colour), 'The colour as `#RRGGBB`; null for none.'),
+  avatar_id: describe(IdInput, 'The picture: the id of an uploaded asset of this network.'),
 })
 
 const BadgeUpdate = request('BadgeUpdateRequest', {
-  title: optional(Title),
-  description: optionalOrNull(LongText),
-  color: optionalOrNull(Colour),
-  avatar_id: optional(IdInput),
+  title: describe(optional(Title), 'The new title. No other badge of the network may have it, whatever its case.'),
+  description: describe(optionalOrNull(LongText), 'What the badge stands for; null or an empty text clears it.'),
+  color: describe(optionalOrNull(Colour), 'The new colour as `#RRGGBB`; null or an empty text clears it.'),
+  avatar_id: describe(optional(IdInput), 'Another picture: the id of an uploaded asset of this network.'),
 })
 
 export const listBadges = operation({
@@ -31,6 +31,8 @@ export const listBadges = operation({
   path: '/badges',
   scope: 'badges:read',
   summary: 'List the badges of the network.',
+  description:
+    'All badges that hosts can give, in the order of their creation. `GET /members/{member_id}/badges` lists those of one member.',
   returns: paged(Badge),
   handle: ({ page }) => page(segments, { where: { kind: 'badge' } }),
 })
@@ -41,6 +43,7 @@ export const createBadge = operation({
   path: '/badges',
   scope: 'badges:write',
   summary: 'Create a badge.',
+  description: 'Upload the picture first: the badge needs its `avatar_id`. Nobody has the badge yet, so no event is sent.',
   status: 201,
   body: BadgeCreate,
   returns: Badge,
@@ -59,6 +62,7 @@ export const showBadge = operation({
   path: '/badges/:id/',
   scope: 'badges:read',
   summary: 'Show a badge.',
+  description: 'A tag or an option with this id is a 404.',
   returns: Badge,
   errors: [notFound('Badge')],
   handle: (call) => segmentOf(call, 'badge', call.params.id),
@@ -71,6 +75,7 @@ export const updateBadge = operation({
   also: { id: 'badges.replace', method: 'PUT' },
   scope: 'badges:write',
   summary: 'Change the title, description, colour or image of a badge.',
+  description: 'Only the fields that you send change. Members keep the badge, and no event is sent.',
   body: BadgeUpdate,
   returns: Badge,
   errors: [notFound('Badge'), invalid('title', 'color', 'avatar_id')],
@@ -89,6 +94,7 @@ export const deleteBadge = operation({
   path: '/badges/:id/',
   scope: 'badges:write',
   summary: 'Delete a badge; every member who carries it loses it.',
+  description: 'It sends `MemberBadgeRemovedHook` for each member who had the badge. The picture stays an asset.',
   errors: [notFound('Badge')],
   emits: ['MemberBadgeRemoved'],
   async handle(call) {

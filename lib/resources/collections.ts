@@ -4,6 +4,8 @@ import { fail, found, invalid, notFound } from '../errors.ts'
 import {
   Bool,
   BoolInput,
+  byDefault,
+  describe,
   Id,
   IdInput,
   Integer,
@@ -17,10 +19,10 @@ import {
   record,
   request,
   Text,
-  Timestamp,
   Title,
 } from '../fields.ts'
 import { operation } from '../operation.ts'
+import { stamps } from '../records/stamps.ts'
 import { orderSpaces } from '../rules/collections.ts'
 import { lockNetwork } from '../rules/members.ts'
 import { titleKey } from '../rules/titles.ts'
@@ -31,40 +33,55 @@ import { collections, spaces } from '../storage/tables/members.ts'
 const maxCollections = 1000
 
 const Collection = record('CollectionResponse', {
-  id: Id,
-  created_at: Timestamp,
-  updated_at: Timestamp,
-  name: Text,
-  description: orNull(Text),
-  visible_to_members: Bool,
-  position: Integer,
-  explorable: Bool,
+  ...stamps,
+  name: describe(Text, 'The name that members see. No two collections of the network share one, whatever its case.'),
+  description: describe(orNull(Text), 'What the collection holds, in words; null if that needs none.'),
+  visible_to_members: describe(Bool, 'Whether members see the collection.'),
+  position: describe(Integer, 'The place among the collections of the network, ascending; a new one comes last.'),
+  explorable: describe(Bool, 'Whether the collection is offered to people who look for spaces. No operation sets it.'),
 })
 
-const OrderItem = record('CollectionOrderItemResponse', { id: Id, name: Text, position: Integer })
+const OrderItem = record('CollectionOrderItemResponse', {
+  id: describe(Id, 'The id of the space.'),
+  name: describe(Text, 'The name of the space.'),
+  position: describe(Integer, 'The place of the space in the collection, from 1.'),
+})
 
 const CollectionCreate = request('CollectionCreateRequest', {
-  name: Title,
-  description: optionalOrNull(LongText),
-  visible_to_members: optional(BoolInput),
+  name: describe(Title, 'The name. No other collection of the network may have it, whatever its case.'),
+  description: describe(optionalOrNull(LongText), 'What the collection holds, in words.'),
+  visible_to_members: describe(byDefault(optional(BoolInput), true), 'Whether members see the collection; true by default.'),
 })
 
 const CollectionUpdate = request('CollectionUpdateRequest', {
-  name: optional(Title),
-  description: optionalOrNull(LongText),
-  visible_to_members: optional(BoolInput),
+  name: describe(optional(Title), 'The new name. No other collection of the network may have it, whatever its case.'),
+  description: describe(optionalOrNull(LongText), 'What the collection holds, in words; null or an empty text clears it.'),
+  visible_to_members: describe(optional(BoolInput), 'Whether members see the collection.'),
 })
 
 const Position = publish(
   v.pipe(v.number('must be a whole number'), v.safeInteger('must be a whole number'), v.minValue(1, 'must be 1 or more')),
-  { type: 'integer', minimum: 1, description: 'The position in the collection, from 1.' },
+  { type: 'integer', minimum: 1 },
 )
 
 /** More places than a body of the default size can name. */
 const maxPositions = 20_000
 
 const CollectionOrder = request('CollectionOrderRequest', {
-  spaces: listUpTo(request('CollectionSpacePosition', { space_id: IdInput, position: Position }), maxPositions, 'places'),
+  spaces: describe(
+    listUpTo(
+      request('CollectionSpacePosition', {
+        space_id: describe(IdInput, 'A space of this collection, named once.'),
+        position: describe(
+          Position,
+          'The place that the space gets, from 1 to the number of spaces in the collection; each is given once.',
+        ),
+      }),
+      maxPositions,
+      'places',
+    ),
+    'The spaces that move, each with its new position; the others fill the remaining ones in their order.',
+  ),
 })
 
 export const listCollections = operation({
@@ -73,6 +90,7 @@ export const listCollections = operation({
   path: '/collections',
   scope: 'collections:read',
   summary: 'List the collections of the network.',
+  description: 'Collections group spaces for members. `position` tells the order in which to show them.',
   returns: paged(Collection),
   handle: ({ page }) => page(collections),
 })
@@ -83,6 +101,7 @@ export const createCollection = operation({
   path: '/collections',
   scope: 'collections:write',
   summary: 'Create a collection; it comes last.',
+  description: 'It is empty at first: put spaces into it by `PATCH /spaces/{id}`. A network has at most 1,000 collections.',
   status: 201,
   body: CollectionCreate,
   returns: Collection,
@@ -104,6 +123,7 @@ export const showCollection = operation({
   path: '/collections/:id/',
   scope: 'collections:read',
   summary: 'Show a collection.',
+  description: 'The spaces of a collection name it in their `collection_id`.',
   returns: Collection,
   errors: [notFound('Collection')],
   handle: async ({ tx, params }) => found(await tx.get(collections, params.id), 'Collection'),
@@ -116,6 +136,7 @@ export const updateCollection = operation({
   also: { id: 'collections.replace', method: 'PUT' },
   scope: 'collections:write',
   summary: 'Change the name, description or visibility of a collection.',
+  description: 'Only the fields that you send change. Its spaces and its position stay.',
   body: CollectionUpdate,
   returns: Collection,
   errors: [notFound('Collection'), invalid('name')],
@@ -133,6 +154,7 @@ export const deleteCollection = operation({
   path: '/collections/:id/',
   scope: 'collections:write',
   summary: 'Delete a collection that holds no spaces.',
+  description: 'With a space in it, it is a 422: move or delete the spaces first.',
   errors: [notFound('Collection'), invalid('id')],
   async handle({ tx, params }) {
     const collection = found(await tx.lock(collections, params.id, 'update'), 'Collection')
@@ -149,6 +171,8 @@ export const orderCollection = operation({
   path: '/collections/:id/order',
   scope: 'collections:write',
   summary: 'Move spaces of a collection to other positions; the others keep their order in the remaining positions.',
+  description:
+    'Name only the spaces that move. All of it happens or none, and the answer has every space of the collection on one page.',
   body: CollectionOrder,
   returns: paged(OrderItem),
   errors: [notFound('Collection'), invalid('spaces')],

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Context } from '../context.ts'
 import { fail, found, invalid, notFound } from '../errors.ts'
-import { IdInput, isBlank, LongText, optional, paged, publish, request } from '../fields.ts'
+import { describe, IdInput, isBlank, LongText, optional, paged, publish, request } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { Comment, presentComment } from '../records/comment.ts'
 import { linkedHtml } from '../rules/html.ts'
@@ -11,19 +11,24 @@ import type { Id } from '../storage/table.ts'
 import { type CommentRow, comments, type PostRow, posts } from '../storage/tables/content.ts'
 
 const CommentCreate = request('CommentRequest', {
-  text: publish(
-    v.pipe(
-      LongText,
-      v.check((text) => !isBlank(text), "can't be blank"),
+  text: describe(
+    publish(
+      v.pipe(
+        LongText,
+        v.check((text) => !isBlank(text), "can't be blank"),
+      ),
+      {
+        type: 'string',
+        minLength: 1,
+        maxLength: { limit: 'longTextCharacters' },
+      },
     ),
-    {
-      type: 'string',
-      minLength: 1,
-      maxLength: { limit: 'longTextCharacters' },
-      description: 'Plain text; web addresses become links.',
-    },
+    'The comment as plain text: markup is shown as it was typed, and web addresses become links.',
   ),
-  reply_to_id: optional(IdInput),
+  reply_to_id: describe(
+    optional(IdInput),
+    'The comment of the same post that this one replies to; left out for a comment on the post itself.',
+  ),
 })
 
 export const listComments = operation({
@@ -32,6 +37,8 @@ export const listComments = operation({
   path: '/posts/:post_id/comments',
   scope: 'comments:read',
   summary: 'List the comments on a post, replies among them.',
+  description:
+    'Comments and their replies in the order of their creation; `reply_to_id` and `depth` tell which replies to which.',
   returns: paged(Comment),
   errors: [notFound('Post')],
   async handle(call) {
@@ -46,6 +53,8 @@ export const createComment = operation({
   path: '/posts/:post_id/comments',
   scope: 'comments:write',
   summary: "Comment on a post, poll, question or event as the token's owner, or reply to a comment.",
+  description:
+    'It sends `CommentCreatedHook`, counts as activity of the post, and adds to `reply_count` of the comment that it replies to. Where comments are switched off, it is a 422.',
   status: 201,
   body: CommentCreate,
   returns: Comment,
@@ -78,6 +87,7 @@ export const showComment = operation({
   path: '/posts/:post_id/comments/:id/',
   scope: 'comments:read',
   summary: 'Show a comment on a post.',
+  description: 'A comment on another post is a 404.',
   returns: Comment,
   errors: [notFound('Post'), notFound('Comment')],
   async handle(call) {
@@ -92,6 +102,7 @@ export const deleteComment = operation({
   path: '/posts/:post_id/comments/:id/',
   scope: 'comments:write',
   summary: 'Delete a comment with its replies and reactions.',
+  description: 'The comment that it replied to counts one reply less. No event is sent.',
   errors: [notFound('Post'), notFound('Comment')],
   async handle(call) {
     const post = await postOf(call, call.params.post_id)

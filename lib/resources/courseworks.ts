@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import { found, invalid, notFound } from '../errors.ts'
-import { IdInput, LongText, oneOf, optional, optionalOrNull, paged, request, ShortText } from '../fields.ts'
+import { byDefault, describe, IdInput, LongText, oneOf, optional, optionalOrNull, paged, request, ShortText } from '../fields.ts'
 import { operation } from '../operation.ts'
 import {
   CompletionCriteria,
@@ -29,17 +29,37 @@ import { type CourseworkRow, courseworks } from '../storage/tables/content.ts'
 import { type SpaceRow, spaces } from '../storage/tables/members.ts'
 
 const changeable = {
-  parent_id: optional(IdInput),
-  title: optional(ShortText),
-  description: optionalOrNull(LongText),
-  status: optional(CourseworkStatus),
-  completion_criteria: optional(CompletionCriteria),
-  unlocking_criteria: optional(UnlockingCriteria),
+  parent_id: describe(
+    optional(IdInput),
+    'The section or overview that holds the item, in the same space. A new item without it goes below the overview.',
+  ),
+  title: describe(optional(ShortText), 'The title of the item; empty unless you set it.'),
+  description: describe(optionalOrNull(LongText), 'The content of the item; null or an empty text for none.'),
+  status: describe(optional(CourseworkStatus), 'Whether members see the item; `hidden` unless you set it.'),
+  completion_criteria: describe(
+    optional(CompletionCriteria),
+    'What a member must do to complete the item; `none` unless you set it.',
+  ),
+  unlocking_criteria: describe(
+    optional(UnlockingCriteria),
+    'What must happen before a member may open the item; `none` unless you set it.',
+  ),
 }
 
-const CourseworkCreate = request('CourseworkRequest', { type: oneOf('lesson', 'quiz', 'section'), ...changeable })
+const CourseworkCreate = request('CourseworkRequest', {
+  type: describe(
+    oneOf('lesson', 'quiz', 'section'),
+    'The kind of item. It cannot change afterwards; only sections hold other items.',
+  ),
+  ...changeable,
+  status: byDefault(changeable.status, 'hidden'),
+  completion_criteria: byDefault(changeable.completion_criteria, 'none'),
+  unlocking_criteria: byDefault(changeable.unlocking_criteria, 'none'),
+})
 
 const CourseworkUpdate = request('CourseworkUpdateRequest', changeable)
+
+const lesson = { title: 'Compost', status: 'posted', completion_criteria: 'visited', unlocking_criteria: 'none' } as const
 
 export const listCourseworks = operation({
   id: 'courseworks.list',
@@ -47,7 +67,13 @@ export const listCourseworks = operation({
   path: '/spaces/:space_id/courseworks',
   scope: 'courseworks:read',
   summary: 'List the course items of a space.',
-  query: { type: optional(CourseworkType), parent_id: optional(IdInput), status: optional(CourseworkStatus) },
+  description:
+    "All items of the space's course, the overview and hidden items too. Build the tree from `parent_id` and `position`.",
+  query: {
+    type: describe(optional(CourseworkType), 'Only items of this kind.'),
+    parent_id: describe(optional(IdInput), 'Only items directly below this section or overview.'),
+    status: describe(optional(CourseworkStatus), 'Only items with this status.'),
+  },
   returns: paged(Coursework),
   errors: [notFound('Space')],
   async handle(call) {
@@ -69,8 +95,11 @@ export const createCoursework = operation({
   path: '/spaces/:space_id/courseworks',
   scope: 'courseworks:write',
   summary: "Create a section, lesson or quiz; under the course's overview by default.",
+  description:
+    'The first item of a space also makes the overview of its course. It comes last among its siblings. Sections nest up to ten levels deep.',
   status: 201,
   body: CourseworkCreate,
+  example: { ...lesson, type: 'lesson', parent_id: '254803968000' },
   returns: Coursework,
   errors: [notFound('Space'), notFound('Parent'), invalid('type', 'parent_id')],
   async handle(call) {
@@ -110,6 +139,7 @@ export const showCoursework = operation({
   path: '/spaces/:space_id/courseworks/:id/',
   scope: 'courseworks:read',
   summary: 'Show a course item.',
+  description: 'An item of another space is a 404.',
   returns: Coursework,
   errors: [notFound('Space'), notFound('Coursework')],
   async handle(call) {
@@ -125,7 +155,10 @@ export const updateCoursework = operation({
   also: { id: 'courseworks.replace', method: 'PUT' },
   scope: 'courseworks:write',
   summary: 'Change a course item, or move it to the end of another parent.',
+  description:
+    'Only the fields that you send change; the `type` stays. An item that moves takes along everything below it, and its former siblings close the gap.',
   body: CourseworkUpdate,
+  example: lesson,
   returns: Coursework,
   errors: [notFound('Space'), notFound('Coursework'), invalid('parent_id')],
   async handle(call) {
@@ -142,6 +175,8 @@ export const deleteCoursework = operation({
   path: '/spaces/:space_id/courseworks/:id/',
   scope: 'courseworks:write',
   summary: 'Delete a course item with everything under it.',
+  description:
+    'The items behind it move up by one position. No event is sent, and what members have completed stays with the host.',
   errors: [notFound('Space'), notFound('Coursework')],
   async handle(call) {
     const { item } = await addressed(call, call.params)

@@ -3,6 +3,8 @@ import type { Context } from '../context.ts'
 import { fail, found, invalid, notFound, refused } from '../errors.ts'
 import {
   BoolInput,
+  byDefault,
+  describe,
   integerBetween,
   LongText,
   listUpTo,
@@ -26,34 +28,63 @@ import { askable, type CustomFieldRow, customFields, segments } from '../storage
 const maxOptions = 500
 
 const CustomFieldCreate = request('CustomFieldRequest', {
-  title: Title,
-  description: optionalOrNull(LongText),
-  placeholder: optionalOrNull(LongText),
-  response_type: oneOf(...askable),
-  privacy: oneOf('public', 'private', 'admin'),
-  response_by: oneOf('hosts_only', 'individual_member'),
-  allow_ad_hoc: optional(BoolInput),
-  max_responses: optional(integerBetween(2, 40)),
-  options: optional(
-    publish(listUpTo(Title, maxOptions, 'texts'), {
-      type: 'array',
-      items: { type: 'string', minLength: 1, maxLength: { limit: 'titleCharacters' } },
-      maxItems: maxOptions,
-      description: 'The texts of the options of a dropdown.',
-    }),
+  title: describe(Title, 'The question or label that members see.'),
+  description: describe(optionalOrNull(LongText), 'A longer explanation of what to answer; null for none.'),
+  placeholder: describe(optionalOrNull(LongText), 'The hint that an empty input shows; null for none.'),
+  response_type: describe(oneOf(...askable), 'The kind of answer that the field takes. It cannot change afterwards.'),
+  privacy: describe(oneOf('public', 'private', 'admin'), 'Who may see the answers. It is kept for the host, who shows them.'),
+  response_by: describe(
+    oneOf('hosts_only', 'individual_member'),
+    'Who may answer: the member concerned and hosts, or hosts alone.',
   ),
-  min_value: optional(integerBetween(0, Number.MAX_SAFE_INTEGER)),
-  max_value: optional(integerBetween(0, Number.MAX_SAFE_INTEGER)),
-  location_granularity: optional(LocationGranularity),
+  allow_ad_hoc: describe(
+    byDefault(optional(BoolInput), false),
+    'Whether an answer may add an option of its own, for dropdowns only; false by default.',
+  ),
+  max_responses: describe(
+    optional(integerBetween(2, 40)),
+    'The most options that one answer may choose, for `dropdown_multi_select` only; 100 if left out.',
+  ),
+  options: describe(
+    optional(
+      publish(listUpTo(Title, maxOptions, 'texts'), {
+        type: 'array',
+        items: { type: 'string', minLength: 1, maxLength: { limit: 'titleCharacters' } },
+        maxItems: maxOptions,
+      }),
+    ),
+    'The texts of the options of a dropdown, which must differ whatever their case; more can be added later.',
+  ),
+  min_value: describe(
+    optional(integerBetween(0, Number.MAX_SAFE_INTEGER)),
+    'The least number that an answer may have, for `number` only.',
+  ),
+  max_value: describe(
+    optional(integerBetween(0, Number.MAX_SAFE_INTEGER)),
+    'The greatest number that an answer may have, for `number` only.',
+  ),
+  location_granularity: describe(
+    optional(LocationGranularity),
+    'How exactly to ask for a place, for `location` and `multi_location` only. It cannot change afterwards.',
+  ),
 })
 
 const CustomFieldUpdate = request('CustomFieldUpdateRequest', {
-  title: optional(Title),
-  description: optionalOrNull(LongText),
-  placeholder: optionalOrNull(LongText),
-  status: optional(oneOf('visible', 'hidden', 'billing_disabled')),
-  notify_all_members: optional(BoolInput),
-  primary: optional(BoolInput),
+  title: describe(optional(Title), 'The new question or label.'),
+  description: describe(optionalOrNull(LongText), 'The new explanation; null or an empty text clears it.'),
+  placeholder: describe(optionalOrNull(LongText), 'The new hint; null or an empty text clears it.'),
+  status: describe(
+    optional(oneOf('visible', 'hidden', 'billing_disabled')),
+    'Whether members see the field; it is kept for the host, who shows it.',
+  ),
+  notify_all_members: describe(
+    byDefault(optional(BoolInput), false),
+    'Whether the host is asked to tell all members about the field, if it is visible; false by default.',
+  ),
+  primary: describe(
+    optional(BoolInput),
+    'Whether the choices in this dropdown are the `categories` of members. The field that was primary before no longer is.',
+  ),
 })
 
 const notOfHosts = refused('The fields of tags and badges belong to the network: they can be neither changed nor deleted')
@@ -62,7 +93,6 @@ const notOfHosts = refused('The fields of tags and badges belong to the network:
 const ResponseTypeFilter = publish(v.fallback(v.optional(ResponseType), undefined), {
   type: 'string',
   enum: ResponseType.options,
-  description: 'Only fields of this kind; any other value is ignored.',
 })
 
 export const listCustomFields = operation({
@@ -71,7 +101,10 @@ export const listCustomFields = operation({
   path: '/custom_fields',
   scope: 'custom_fields:read',
   summary: 'List the custom fields of the network.',
-  query: { response_type: ResponseTypeFilter },
+  description: "The network's own two fields, which hold its tags and badges, are among them.",
+  query: {
+    response_type: describe(ResponseTypeFilter, 'Only fields of this kind; any other value is ignored.'),
+  },
   returns: paged(CustomField),
   handle: ({ page, query: { response_type } }) => page(customFields, response_type ? { where: { response_type } } : {}),
 })
@@ -82,8 +115,17 @@ export const createCustomField = operation({
   path: '/custom_fields',
   scope: 'custom_fields:write',
   summary: 'Create a custom field, a dropdown with its options.',
+  description:
+    'For a dropdown it makes the options at once. A property that does not go with the kind is a 422. No event is sent.',
   status: 201,
   body: CustomFieldCreate,
+  example: {
+    title: 'Favourite plant',
+    response_type: 'dropdown_single_select',
+    privacy: 'public',
+    response_by: 'individual_member',
+    options: ['Rose', 'Fern'],
+  },
   returns: CustomField,
   errors: [
     invalid(
@@ -120,6 +162,7 @@ export const showCustomField = operation({
   path: '/custom_fields/:id/',
   scope: 'custom_fields:read',
   summary: 'Show a custom field.',
+  description: 'Its options and answers have operations of their own.',
   returns: CustomField,
   errors: [notFound('Custom field')],
   handle: (call) => fieldOf(call, call.params.id),
@@ -132,7 +175,10 @@ export const updateCustomField = operation({
   also: { id: 'custom_fields.replace', method: 'PUT' },
   scope: 'custom_fields:write',
   summary: 'Change a custom field, or make it the primary one, which sets the categories of members.',
+  description:
+    "Only the fields that you send change. With another primary field, the `categories` of all members concerned change at once. The network's own two fields are a 403.",
   body: CustomFieldUpdate,
+  example: { title: 'Hobbies', description: 'What you like to do.', notify_all_members: true },
   returns: CustomField,
   errors: [notFound('Custom field'), notOfHosts, invalid('title', 'status', 'primary')],
   emits: ['CustomFieldNotificationRequested'],
@@ -158,6 +204,8 @@ export const deleteCustomField = operation({
   path: '/custom_fields/:id/',
   scope: 'custom_fields:write',
   summary: 'Delete a custom field with its options and answers.',
+  description:
+    "No event is sent for the answers that go with it. If it was primary, the `categories` of members are empty afterwards. The network's own two fields are a 403.",
   errors: [notFound('Custom field'), notOfHosts],
   async handle(call) {
     const field = await hostsField(call, call.params.id)

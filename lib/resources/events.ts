@@ -3,6 +3,8 @@ import type { Context } from '../context.ts'
 import { fail, found, invalid, notFound } from '../errors.ts'
 import {
   BoolInput,
+  byDefault,
+  describe,
   HttpUrl,
   IdInput,
   integerBetween,
@@ -30,7 +32,7 @@ import { type EventRow, events } from '../storage/tables/events.ts'
 import { spaces } from '../storage/tables/members.ts'
 
 /** A comma list of which every part is one of `known`; kept without spaces and repetitions. A lone number counts as text. */
-const commaList = (known: (part: string) => boolean, message: string, description: string) =>
+const commaList = (known: (part: string) => boolean, message: string) =>
   publish(
     v.pipe(
       v.union([v.string(), v.number()], message),
@@ -45,52 +47,93 @@ const commaList = (known: (part: string) => boolean, message: string, descriptio
       v.check((parts) => parts.join() === '' || parts.every(known), message),
       v.transform((parts) => parts.join() || null),
     ),
-    { type: ['string', 'integer'], description },
+    { type: ['string', 'integer'] },
   )
 
 const weekdays: readonly string[] = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA']
-const Weekdays = commaList(
-  (part) => weekdays.includes(part),
-  'must be a comma list of SU, MO, TU, WE, TH, FR, SA',
-  'A comma list of SU, MO, TU, WE, TH, FR, SA.',
-)
+const Weekdays = commaList((part) => weekdays.includes(part), 'must be a comma list of SU, MO, TU, WE, TH, FR, SA')
 const MonthDays = commaList(
   (part) => /^-?(?:[1-9]|[12]\d|3[01])$/.test(part),
   'must be a comma list of days of the month: 1 to 31, or -31 to -1 from its end',
-  'A comma list of days of the month, 1 to 31, or -31 to -1 from its end.',
 )
 
 const details = {
-  description: optionalOrNull(LongText),
-  link: optionalOrNull(HttpUrl),
-  location: optionalOrNull(ShortText),
-  time_zone: optional(TimeZone),
-  rsvp_enabled: optional(BoolInput),
-  rsvp_closed: optional(BoolInput),
-  restricted_event: optional(BoolInput),
-  post_in_feed: optional(BoolInput),
-  frequency: optionalOrNull(Frequency),
-  interval: optionalOrNull(integerBetween(1, 1_000)),
-  by_days: optionalOrNull(Weekdays),
-  by_month_days: optionalOrNull(MonthDays),
-  recurrence_count: optionalOrNull(integerBetween(1, 10_000)),
-  recur_until: optionalOrNull(ZonedTimestampInput),
+  description: describe(
+    optionalOrNull(LongText),
+    'What the event is about, as HTML; it is stored unchanged, so sanitize it before you show it.',
+  ),
+  link: describe(optionalOrNull(HttpUrl), 'The address of the online meeting or of a page about the event.'),
+  location: describe(optionalOrNull(ShortText), 'The place of the event, in words.'),
+  time_zone: describe(
+    optional(TimeZone),
+    'The IANA time zone of the event, `UTC` unless you set it. Only with it may times be without an offset: they are times of this zone. A series keeps the time of day of it.',
+  ),
+  rsvp_enabled: describe(optional(BoolInput), 'Whether members can answer the invitation to the event; true unless you set it.'),
+  rsvp_closed: describe(optional(BoolInput), 'Whether the event takes no more answers; false unless you set it.'),
+  restricted_event: describe(
+    optional(BoolInput),
+    'Whether the event is for invited guests; false unless you set it. It has no effect on who may answer.',
+  ),
+  post_in_feed: describe(
+    optional(BoolInput),
+    'Whether the event is meant to appear in the feed of its space; true unless you set it.',
+  ),
+  frequency: describe(
+    optionalOrNull(Frequency),
+    'How often the event repeats. Null, or left out, for one that takes place once.',
+  ),
+  interval: describe(
+    optionalOrNull(integerBetween(1, 1_000)),
+    'Every how many days, weeks, months or years it repeats; 1 unless you set it. It needs a `frequency`.',
+  ),
+  by_days: describe(
+    optionalOrNull(Weekdays),
+    'The days of the week, as a comma list of SU, MO, TU, WE, TH, FR, SA. It needs a `frequency`.',
+  ),
+  by_month_days: describe(
+    optionalOrNull(MonthDays),
+    'The days of the month, as a comma list of 1 to 31, or -31 to -1 from its end. It needs a `frequency`, and not `weekly`.',
+  ),
+  recurrence_count: describe(
+    optionalOrNull(integerBetween(1, 10_000)),
+    'The number of occurrences, the first included. Either this or `recur_until` ends the series; without both it has no end.',
+  ),
+  recur_until: describe(
+    optionalOrNull(ZonedTimestampInput),
+    'The last moment at which an occurrence may begin. Without an offset it is a time of `time_zone`.',
+  ),
 }
 
 const EventCreate = request('EventCreateRequest', {
-  title: Title,
-  starts_at: ZonedTimestampInput,
-  ends_at: ZonedTimestampInput,
-  event_type: EventType,
-  space_id: IdInput,
+  title: describe(Title, 'The title of the event, on one line.'),
+  starts_at: describe(
+    ZonedTimestampInput,
+    'When the event begins; for a series, when its first occurrence begins. Without an offset it is a time of `time_zone`.',
+  ),
+  ends_at: describe(
+    ZonedTimestampInput,
+    'When the event ends, later than `starts_at`. Without an offset it is a time of `time_zone`.',
+  ),
+  event_type: describe(EventType, 'Where the event takes place: at a place, in a chat, or in a meeting of a certain kind.'),
+  space_id: describe(IdInput, 'The space of the event. It cannot change afterwards.'),
   ...details,
+  rsvp_enabled: byDefault(details.rsvp_enabled, true),
+  rsvp_closed: byDefault(details.rsvp_closed, false),
+  restricted_event: byDefault(details.restricted_event, false),
+  post_in_feed: byDefault(details.post_in_feed, true),
 })
 
 const EventUpdate = request('EventUpdateRequest', {
-  title: optional(Title),
-  starts_at: optional(ZonedTimestampInput),
-  ends_at: optional(ZonedTimestampInput),
-  event_type: optional(EventType),
+  title: describe(optional(Title), 'The new title, on one line.'),
+  starts_at: describe(
+    optional(ZonedTimestampInput),
+    'The new beginning; for a series, that of its first occurrence. Without an offset it is a time of `time_zone`.',
+  ),
+  ends_at: describe(
+    optional(ZonedTimestampInput),
+    'The new end, later than `starts_at`. Without an offset it is a time of `time_zone`.',
+  ),
+  event_type: describe(optional(EventType), 'Where the event takes place from now on.'),
   ...details,
 })
 
@@ -98,12 +141,22 @@ const refusals = invalid(
   ...['space_id', 'starts_at', 'ends_at', 'frequency', 'interval', 'by_days', 'by_month_days', 'recurrence_count', 'recur_until'],
 )
 
+const meeting = {
+  title: 'Pruning roses',
+  starts_at: '2026-12-01T18:00:00+01:00',
+  ends_at: '2026-12-01T20:00:00+01:00',
+  time_zone: 'Europe/Berlin',
+  location: 'Behind the shed',
+} as const
+const fortnightly = { frequency: 'weekly', interval: 2, recurrence_count: 5 } as const
+
 export const listEvents = operation({
   id: 'events.list',
   method: 'GET',
   path: '/events',
   scope: 'events:read',
   summary: 'List the events of the network, newest first.',
+  description: 'A series is one record, whose `recurrence_rule` stands for all its occurrences. Past events are listed too.',
   returns: paged(Event),
   handle: (call) => call.page(events, { order: { by: 'id', direction: 'desc' } }, (rows) => presentEvents(call, rows)),
 })
@@ -114,7 +167,9 @@ export const createEvent = operation({
   path: '/events',
   scope: 'events:write',
   summary: 'Create an event, once or recurring.',
+  description: "The token's owner is its creator. It sends `EventCreatedHook`; the host tells members, if it wants to.",
   body: EventCreate,
+  example: { ...meeting, event_type: 'local_meetup', space_id: '254803968000', ...fortnightly },
   returns: Event,
   errors: [refusals],
   emits: ['EventCreated'],
@@ -151,6 +206,7 @@ export const showEvent = operation({
   path: '/events/:id/',
   scope: 'events:read',
   summary: 'Show an event.',
+  description: 'The id is also that of the event among the posts, so comments and reactions use it as `post_id`.',
   returns: Event,
   errors: [notFound('Event')],
   handle: async (call) => presentEvent(call, found(await call.tx.get(events, call.params.id), 'Event')),
@@ -163,7 +219,10 @@ export const updateEvent = operation({
   also: { id: 'events.replace', method: 'PUT' },
   scope: 'events:write',
   summary: 'Change an event; answers to its occurrences keep their dates, move with a new start or zone, or go with their date.',
+  description:
+    'It sends `EventUpdatedHook`, and then `RsvpUpdatedHook` or `RsvpDeletedHook` for each answer that moves or goes. Fields that you leave out stay; `frequency` null ends the series and keeps one event.',
   body: EventUpdate,
+  example: meeting,
   returns: Event,
   errors: [notFound('Event'), refusals],
   emits: ['EventUpdated', 'RsvpUpdated', 'RsvpDeleted'],
@@ -194,6 +253,8 @@ export const deleteEvent = operation({
   path: '/events/:id/',
   scope: 'events:write',
   summary: 'Delete an event with its RSVPs, comments and reactions.',
+  description:
+    'It sends `EventCanceledHook` with the event as it was, and nothing for the answers and comments that go with it. To call off one occurrence, the host uses `community.notify.eventInstanceCanceled`.',
   errors: [notFound('Event')],
   emits: ['EventCanceled'],
   async handle(call) {

@@ -1,7 +1,7 @@
 import type * as v from 'valibot'
 import type { Context } from '../context.ts'
 import { conflict, fail, found, invalid, notFound } from '../errors.ts'
-import { Email, EmailFilter, IdInput, optional, paged, request, ShortText } from '../fields.ts'
+import { describe, Email, EmailFilter, IdInput, optional, paged, request, ShortText } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { Invite, presentInvite, presentInvites } from '../records/invite.ts'
 import { checkInvitable, invite, requestInviteMail, resendInvite, withdrawInvite } from '../rules/invites.ts'
@@ -14,12 +14,27 @@ import { members } from '../storage/tables/members.ts'
 import { type InviteRow, invites } from '../storage/tables/plans.ts'
 
 const recipient = {
-  recipient_first_name: optional(ShortText),
-  recipient_last_name: optional(ShortText),
-  user_id: optional(IdInput),
+  recipient_first_name: describe(
+    optional(ShortText),
+    'The first name of the recipient, for the mail and for their profile; empty if left out.',
+  ),
+  recipient_last_name: describe(
+    optional(ShortText),
+    'The last name of the recipient, for the mail and for their profile; empty if left out.',
+  ),
+  user_id: describe(optional(IdInput), "The member who is recorded as the sender, in place of the token's owner."),
 }
-const InviteCreate = request('InviteRequest', { recipient_email: Email, ...recipient })
-const InviteUpdate = request('InviteUpdateRequest', { recipient_email: optional(Email), ...recipient })
+const InviteCreate = request('InviteRequest', {
+  recipient_email: describe(Email, 'The address to invite. A full member, an open invite or a ban of it is a 422.'),
+  ...recipient,
+})
+const InviteUpdate = request('InviteUpdateRequest', {
+  recipient_email: describe(
+    optional(Email),
+    'Another address, which gets the mail; or the same one without any other field, which sends the mail again.',
+  ),
+  ...recipient,
+})
 
 const accepted = conflict('The invite is accepted already. Remove the membership instead')
 
@@ -29,7 +44,10 @@ export const listInvites = operation({
   path: '/invites',
   scope: 'invites:read',
   summary: 'List the invites to the network; each plan lists its own invites.',
-  query: { email: optional(EmailFilter) },
+  description: 'Open and accepted ones; `accepted_at` tells them apart.',
+  query: {
+    email: describe(optional(EmailFilter), 'Only invites to this address, in any case; an empty one finds none.'),
+  },
   returns: paged(Invite),
   handle: (call) => {
     const { email } = call.query
@@ -44,6 +62,8 @@ export const createInvite = operation({
   path: '/invites',
   scope: 'invites:write',
   summary: 'Invite somebody to the network by mail.',
+  description:
+    'The host mails it, on `InviteEmailRequestedHook`. A limited member may be invited, to become a full one. `community.acceptInvite` of the host accepts it.',
   status: 200,
   body: InviteCreate,
   returns: Invite,
@@ -67,6 +87,8 @@ export const updateInvite = operation({
   scope: 'invites:write',
   summary:
     'Change an open invite to the network or to a plan; a new address gets the mail, and its own address alone sends it again.',
+  description:
+    'Only the fields that you send change. An accepted invite is a 422, and so is a new address that cannot be invited.',
   body: InviteUpdate,
   returns: Invite,
   errors: [notFound('Invite'), notFound('Plan'), invalid('id', 'plan_id', 'recipient_email', 'user_id')],
@@ -103,6 +125,8 @@ export const deleteInvite = operation({
   path: '/invites/:id/',
   scope: 'invites:write',
   summary: 'Delete an open invite to the network or to a plan.',
+  description:
+    'The recipient can no longer accept it. An accepted invite is a 409: remove the membership instead. No event is sent.',
   errors: [notFound('Invite'), accepted],
   async handle(call) {
     if (!(await withdrawInvite(call, await inviteOf(call, call.params.id)))) fail(accepted)

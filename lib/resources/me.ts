@@ -1,21 +1,24 @@
 import { found, notFound } from '../errors.ts'
-import { Id, oneOf, record, Text, Timestamp } from '../fields.ts'
+import { describe, Id, oneOf, record, Text, Timestamp } from '../fields.ts'
 import { operation } from '../operation.ts'
-import { fullName, presentUser, User } from '../records/member.ts'
+import { FullName, fullName, presentUser, User } from '../records/member.ts'
 import { Network } from '../records/network.ts'
 import { visibleEmail } from '../records/visible-email.ts'
 import { members } from '../storage/tables/members.ts'
 
 /** The flat form and the nested one in one record: clients read either. */
 const Me = record('MeResponse', {
-  id: Id,
-  name: Text,
-  email: Text,
-  network_id: Id,
-  role: oneOf('host', 'moderator', 'contributor'),
-  created_at: Timestamp,
-  user: User,
-  network: Network,
+  id: describe(Id, 'The member whom the token acts as.'),
+  name: FullName,
+  email: describe(Text, 'The address, empty or masked by the same rules as for everybody else.'),
+  network_id: describe(Id, 'The network that the token belongs to.'),
+  role: describe(
+    oneOf('host', 'moderator', 'contributor'),
+    'What the member may do in the network. What the token may do is up to its scopes.',
+  ),
+  created_at: describe(Timestamp, "When the member's record was created, in UTC."),
+  user: describe(User, 'The same member in the form that other records have for a creator.'),
+  network: describe(Network, 'The network as a record.'),
 })
 
 export const showMe = operation({
@@ -24,6 +27,7 @@ export const showMe = operation({
   path: '/me',
   scope: 'me:read',
   summary: 'Show who the token belongs to.',
+  description: 'Use it to check a token. It answers for a member who has left too, as long as their key works.',
   returns: Me,
   errors: [notFound('Member')],
   async handle({ tx, principal, network }) {

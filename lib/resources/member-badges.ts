@@ -1,12 +1,14 @@
 import { fail, notFound } from '../errors.ts'
-import { IdInput, paged, request } from '../fields.ts'
+import { describe, IdInput, paged, request } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { presentMember } from '../records/member.ts'
 import { Badge } from '../records/segment.ts'
 import { activeMember, lockMember } from '../rules/members.ts'
 import { assignedSegment, assignedSegments, giveSegment, segmentOf, takeSegment } from '../rules/segments.ts'
 
-const MemberBadge = request('MemberBadgeRequest', { badge_id: IdInput })
+const MemberBadge = request('MemberBadgeRequest', {
+  badge_id: describe(IdInput, 'The badge to give.'),
+})
 
 export const listMemberBadges = operation({
   id: 'member_badges.list',
@@ -14,6 +16,7 @@ export const listMemberBadges = operation({
   path: '/members/:member_id/badges',
   scope: 'badges:read',
   summary: 'List the badges of a member.',
+  description: 'The badges of a former member are gone: they are a 404.',
   returns: paged(Badge),
   errors: [notFound('Member')],
   async handle(call) {
@@ -28,6 +31,7 @@ export const giveMemberBadge = operation({
   path: '/members/:member_id/badges',
   scope: 'badges:write',
   summary: 'Give a badge to a member; no error if they have it already.',
+  description: 'It sends `MemberBadgeAddedHook` if the member did not have the badge, and answers alike either way.',
   status: 201,
   body: MemberBadge,
   returns: Badge,
@@ -48,6 +52,7 @@ export const showMemberBadge = operation({
   path: '/members/:member_id/badges/:badge_id/',
   scope: 'badges:read',
   summary: 'Show a badge of a member.',
+  description: 'A badge that exists and that the member does not have is a 404, so this is the way to ask for one.',
   returns: Badge,
   errors: [notFound('Member'), notFound('Badge')],
   async handle(call) {
@@ -62,6 +67,7 @@ export const takeMemberBadge = operation({
   path: '/members/:member_id/badges/:badge_id/',
   scope: 'badges:write',
   summary: 'Take a badge from a member.',
+  description: 'It sends `MemberBadgeRemovedHook`. The badge itself stays, and a badge that the member does not have is a 404.',
   errors: [notFound('Member'), notFound('Badge')],
   emits: ['MemberBadgeRemoved'],
   async handle(call) {

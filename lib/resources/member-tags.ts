@@ -1,12 +1,14 @@
 import { fail, invalid, notFound } from '../errors.ts'
-import { IdInput, paged, request } from '../fields.ts'
+import { describe, IdInput, paged, request } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { presentMember } from '../records/member.ts'
 import { Tag } from '../records/segment.ts'
 import { activeMember, lockMember } from '../rules/members.ts'
 import { assignedSegment, assignedSegments, giveSegment, segmentOf, takeSegment } from '../rules/segments.ts'
 
-const MemberTag = request('MemberTagAddRequest', { tag_id: IdInput })
+const MemberTag = request('MemberTagAddRequest', {
+  tag_id: describe(IdInput, 'The tag to give.'),
+})
 
 export const listMemberTags = operation({
   id: 'member_tags.list',
@@ -14,6 +16,7 @@ export const listMemberTags = operation({
   path: '/members/:member_id/tags',
   scope: 'tags:read',
   summary: 'List the tags of a member.',
+  description: 'The tags of a former member are gone: they are a 404.',
   returns: paged(Tag),
   errors: [notFound('Member')],
   async handle(call) {
@@ -28,6 +31,7 @@ export const giveMemberTag = operation({
   path: '/members/:member_id/tags',
   scope: 'tags:write',
   summary: 'Give a tag to a member; no error if they have it already.',
+  description: 'It sends `MemberTagAddedHook` if the member did not have the tag, and answers alike either way.',
   body: MemberTag,
   returns: Tag,
   errors: [notFound('Member'), notFound('Tag')],
@@ -47,6 +51,7 @@ export const showMemberTag = operation({
   path: '/members/:member_id/tags/:tag_id/',
   scope: 'tags:read',
   summary: 'Show a tag of a member.',
+  description: 'A tag that exists and that the member does not have is a 404, so this is the way to ask for one.',
   returns: Tag,
   errors: [notFound('Member'), notFound('Tag')],
   async handle(call) {
@@ -61,6 +66,7 @@ export const takeMemberTag = operation({
   path: '/members/:member_id/tags/:tag_id/',
   scope: 'tags:write',
   summary: 'Take a tag from a member.',
+  description: 'It sends `MemberTagRemovedHook`. The tag itself stays, and a tag that the member does not have is a 404.',
   errors: [notFound('Member'), notFound('Tag'), invalid('tag_id')],
   emits: ['MemberTagRemoved'],
   async handle(call) {

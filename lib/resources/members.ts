@@ -3,6 +3,8 @@ import { fail, found, invalid, notFound } from '../errors.ts'
 import {
   BoolInput,
   BoolQuery,
+  byDefault,
+  describe,
   Email,
   EmailFilter,
   IdInput,
@@ -26,13 +28,25 @@ import type { Id } from '../storage/table.ts'
 import { type MemberRow, members, type SpaceRow } from '../storage/tables/members.ts'
 
 const MemberCreate = request('MemberCreateRequest', {
-  email: Email,
-  first_name: Title,
-  last_name: ShortText,
-  role: optional(MemberRole),
-  member_type: optional(oneOf('full', 'limited')),
-  space_ids: optional(listUpTo(IdInput, 1000, 'ids')),
-  send_welcome_email: optional(BoolInput),
+  email: describe(Email, 'The address. That of an active full member, or of a banned one, is a 422.'),
+  first_name: describe(Title, 'The first name; not blank.'),
+  last_name: describe(ShortText, 'The last name; it may be empty.'),
+  role: describe(
+    optional(MemberRole),
+    'What the member may do in the network; `contributor` by default. A limited member who becomes a full one keeps theirs.',
+  ),
+  member_type: describe(
+    byDefault(optional(oneOf('full', 'limited')), 'full'),
+    '`full`, the default, joins the network; `limited` joins the spaces of `space_ids` alone.',
+  ),
+  space_ids: describe(
+    optional(listUpTo(IdInput, 1000, 'ids')),
+    'The spaces of a limited member, at least one; ignored for a full one.',
+  ),
+  send_welcome_email: describe(
+    byDefault(optional(BoolInput), true),
+    'Whether the host is asked to mail a welcome; true by default.',
+  ),
 })
 
 export const listMembers = operation({
@@ -41,7 +55,10 @@ export const listMembers = operation({
   path: '/members',
   scope: 'members:read',
   summary: 'List the members of the network, or the one with an e-mail address.',
-  query: { email: optional(EmailFilter) },
+  description: 'Active members alone, full and limited. Members who left, were removed or banned are not listed.',
+  query: {
+    email: describe(optional(EmailFilter), 'Only the member with this address, in any case; an empty one finds nobody.'),
+  },
   returns: paged(Member),
   handle: (call) => {
     const { email } = call.query
@@ -56,8 +73,18 @@ export const createMember = operation({
   path: '/members',
   scope: 'members:write',
   summary: 'Create a member, or make a limited member a full one.',
+  description:
+    'Somebody who was removed comes back under the same id. It sends `MemberJoinedHook` for the network, or for each space of a limited member. This one answer shows the address as it was sent.',
   status: 201,
   body: MemberCreate,
+  example: {
+    email: 'new.member@example.org',
+    first_name: 'Margaret',
+    last_name: 'Hamilton',
+    role: 'moderator',
+    member_type: 'full',
+    send_welcome_email: true,
+  },
   returns: Member,
   errors: [invalid('email', 'role', 'member_type', 'space_ids')],
   emits: ['MemberJoined', 'WelcomeEmailRequested'],
@@ -94,7 +121,10 @@ export const memberByEmail = operation({
   path: '/members/by_email',
   scope: 'members:read',
   summary: 'Find a member by e-mail address.',
-  query: { email: EmailFilter },
+  description: 'A member who has left is a 404, as is an address that nobody has.',
+  query: {
+    email: describe(EmailFilter, 'The address, in any case. It is found even where records hide it.'),
+  },
   returns: Member,
   errors: [notFound('Member')],
   async handle(call) {
@@ -109,6 +139,7 @@ export const showMember = operation({
   path: '/members/:id/',
   scope: 'members:read',
   summary: 'Show a member.',
+  description: 'A member who left, was removed or banned is a 404.',
   returns: Member,
   errors: [notFound('Member')],
   handle: async (call) => presentMember(call, await activeMember(call, call.params.id)),
@@ -121,6 +152,8 @@ export const updateMember = operation({
   also: { id: 'members.replace', method: 'PUT' },
   scope: 'members:write',
   summary: "Change a member's role and profile.",
+  description:
+    "It sends `MemberUpdatedHook`, also for a role alone, and `MemberJoinedHook` if a limited member becomes a full one. The last host must stay a host, and another member's address is a 422.",
   body: MemberUpdate,
   returns: Member,
   errors: [notFound('Member'), invalid('email', 'role', 'member_type')],
@@ -137,6 +170,8 @@ export const deleteMember = operation({
   path: '/members/:id/',
   scope: 'members:write',
   summary: "Delete a member's account, also of a member who was removed or banned.",
+  description:
+    'It ends their payments, and frees the address unless they are banned. It sends `MemberLeftHook` for the network and each space, unless they had left before. Posts and receipts keep their names.',
   errors: [notFound('Member'), invalid('role')],
   emits: ['MemberLeft'],
   async handle(call) {
@@ -150,7 +185,14 @@ export const removeMemberFromNetwork = operation({
   path: '/members/:id/network_membership',
   scope: 'members:write',
   summary: 'Take a member out of the network; they may join again.',
-  query: { cancel_plans: optional(BoolQuery) },
+  description:
+    'It sends `MemberLeftHook` for the network and each space. Tags, badges, answers and RSVPs go without an event of their own. The last host cannot be removed.',
+  query: {
+    cancel_plans: describe(
+      byDefault(optional(BoolQuery), false),
+      "Whether the member's subscriptions and purchases end too; false by default. Plans that they go on paying for open again when they come back.",
+    ),
+  },
   errors: [notFound('Member'), invalid('role')],
   emits: ['MemberLeft'],
   async handle(call) {

@@ -1,10 +1,12 @@
 import { found, notFound } from '../errors.ts'
-import { IdInput } from '../fields.ts'
+import { describe, IdInput } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { activeMember, lockMember } from '../rules/members.ts'
 import { mutes, posts } from '../storage/tables/content.ts'
 
-const whose = { user_id: IdInput }
+const whose = {
+  user_id: describe(IdInput, 'The member whose notifications it is about.'),
+}
 
 export const mutePost = operation({
   id: 'mute.create',
@@ -12,6 +14,8 @@ export const mutePost = operation({
   path: '/posts/:post_id/mute',
   scope: 'mute:write',
   summary: 'Switch off the notifications of a post for a member; no error if they are off.',
+  description:
+    'The host leaves the member out when it tells others about a change of the post. No event is sent, and a repetition changes nothing.',
   query: whose,
   errors: [notFound('Post'), notFound('Member')],
   async handle(call) {
@@ -28,6 +32,7 @@ export const unmutePost = operation({
   path: '/posts/:post_id/mute',
   scope: 'mute:write',
   summary: 'Switch the notifications of a post on for a member; no error if they are on.',
+  description: 'No event is sent, and a repetition changes nothing.',
   query: whose,
   errors: [notFound('Post'), notFound('Member')],
   async handle(call) {

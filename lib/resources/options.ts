@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import { fail, found, invalid, notFound } from '../errors.ts'
-import { LongText, optional, optionalOrNull, paged, request, ShortText, Title } from '../fields.ts'
+import { describe, LongText, optional, optionalOrNull, paged, request, ShortText, Title } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { presentMember } from '../records/member.ts'
 import { Option } from '../records/segment.ts'
@@ -12,9 +12,15 @@ import { removeWithDependents } from '../storage/cascade.ts'
 import { orConflict } from '../storage/lock.ts'
 import { answers, type CustomFieldRow, type SegmentRow, segments } from '../storage/tables/custom-fields.ts'
 
-const OptionCreate = request('CustomFieldOptionRequest', { title: Title, description: optionalOrNull(LongText) })
+const OptionCreate = request('CustomFieldOptionRequest', {
+  title: describe(Title, 'The text of the option. No other option of the field may have it, whatever its case.'),
+  description: describe(optionalOrNull(LongText), 'More about the option; null for nothing.'),
+})
 
-const OptionUpdate = request('CustomFieldOptionUpdateRequest', { title: optional(Title), description: optionalOrNull(LongText) })
+const OptionUpdate = request('CustomFieldOptionUpdateRequest', {
+  title: describe(optional(Title), 'The new text. No other option of the field may have it, whatever its case.'),
+  description: describe(optionalOrNull(LongText), 'More about the option; null or an empty text clears it.'),
+})
 
 export const listOptions = operation({
   id: 'options.list',
@@ -22,7 +28,10 @@ export const listOptions = operation({
   path: '/custom_fields/:custom_field_id/options',
   scope: 'options:read',
   summary: 'List the options of a dropdown; for the fields of tags and badges, the tags and badges.',
-  query: { term: optional(ShortText) },
+  description: 'Options that members have added by their answers are among them, marked by `is_ad_hoc`.',
+  query: {
+    term: describe(optional(ShortText), 'Only options with this text somewhere in their title. Case and accents do not matter.'),
+  },
   returns: paged(Option),
   errors: [notFound('Custom field')],
   async handle(call) {
@@ -39,6 +48,7 @@ export const createOption = operation({
   path: '/custom_fields/:custom_field_id/options',
   scope: 'options:write',
   summary: 'Add an option to a dropdown.',
+  description: 'A field that is no dropdown is a 422. No event is sent.',
   status: 201,
   body: OptionCreate,
   returns: Option,
@@ -57,6 +67,7 @@ export const showOption = operation({
   path: '/custom_fields/:custom_field_id/options/:id/',
   scope: 'options:read',
   summary: 'Show an option.',
+  description: 'An option of another field is a 404.',
   returns: Option,
   errors: [notFound('Custom field'), notFound('Option')],
   handle: async (call) => (await optionOf(call, call.params)).option,
@@ -69,6 +80,7 @@ export const updateOption = operation({
   also: { id: 'options.replace', method: 'PUT' },
   scope: 'options:write',
   summary: 'Change the title or description of an option.',
+  description: 'Members who chose it keep it; in the primary field their `categories` show the new title. No event is sent.',
   body: OptionUpdate,
   returns: Option,
   errors: [notFound('Custom field'), notFound('Option'), invalid('title')],
@@ -93,6 +105,8 @@ export const deleteOption = operation({
   path: '/custom_fields/:custom_field_id/options/:id/',
   scope: 'options:write',
   summary: 'Delete an option; nobody has chosen it any more.',
+  description:
+    'An answer that chose nothing else goes with it, without an event. Deleting a tag or a badge this way sends `MemberTagRemovedHook` or `MemberBadgeRemovedHook` for each member who had it.',
   errors: [notFound('Custom field'), notFound('Option')],
   emits: ['MemberTagRemoved', 'MemberBadgeRemoved'],
   async handle(call) {

@@ -9,6 +9,8 @@ export const requestPasswordReset = operation({
   path: '/members/:member_id/password_resets',
   scope: 'password_resets:write',
   summary: 'Have the host mail a password reset to a member.',
+  description:
+    "It sends `PasswordResetEmailRequestedHook` to the host's own endpoint, with the full address. The API knows no passwords, so nothing else happens.",
   errors: [notFound('Member')],
   emits: ['PasswordResetEmailRequested'],
   async handle(call) {

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import { conflict, fail, found, invalid, notFound } from '../errors.ts'
-import { EmailQuery, IdInput, LongText, optional, paged } from '../fields.ts'
+import { describe, EmailQuery, IdInput, LongText, optional, paged } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { Invite, presentInvite, presentInvites } from '../records/invite.ts'
 import { checkInvitable, invite, resendInvite, withdrawInvite } from '../rules/invites.ts'
@@ -18,6 +18,7 @@ export const listPlanInvites = operation({
   path: '/plans/:plan_id/invites',
   scope: 'invites:read',
   summary: 'List the invites to a plan.',
+  description: 'Open and accepted ones; `accepted_at` tells them apart. Invites to the network have their own list.',
   returns: paged(Invite),
   errors: [notFound('Plan')],
   async handle(call) {
@@ -32,7 +33,19 @@ export const createPlanInvite = operation({
   path: '/plans/:plan_id/invites',
   scope: 'invites:write',
   summary: 'Invite somebody to a plan, by e-mail address or as a member.',
-  query: { email: optional(EmailQuery), user_id: optional(IdInput), message: optional(LongText) },
+  description:
+    'The host mails it, on `InviteEmailRequestedHook`. Somebody who has the plan, an open invite to it or a ban is a 422, and so is an archived plan.',
+  query: {
+    email: describe(
+      optional(EmailQuery),
+      'The address to invite; either this or `user_id` is needed. If both are given, they must belong to one person.',
+    ),
+    user_id: describe(
+      optional(IdInput),
+      'The member to invite, at the address that they have; either this or `email` is needed.',
+    ),
+    message: describe(optional(LongText), 'A personal message for the mail.'),
+  },
   returns: Invite,
   errors: [notFound('Plan'), invalid('plan_id', 'email', 'user_id')],
   emits: ['InviteEmailRequested'],
@@ -59,6 +72,7 @@ export const showPlanInvite = operation({
   path: '/plans/:plan_id/invites/:id/',
   scope: 'invites:read',
   summary: 'Show an invite to a plan.',
+  description: 'An invite to another plan is a 404.',
   returns: Invite,
   errors: [notFound('Plan'), notFound('Invite')],
   handle: async (call) => presentInvite(call, await planInvite(call, call.params)),
@@ -71,6 +85,8 @@ export const resendPlanInvite = operation({
   also: { id: 'plan_invites.resend_put', method: 'PUT' },
   scope: 'invites:write',
   summary: 'Send an invite to a plan again; an invited member gets it at their present address.',
+  description:
+    'The host mails it again, on `InviteEmailRequestedHook`, each time that this is called. An accepted invite and an archived plan are a 422.',
   returns: Invite,
   errors: [notFound('Plan'), notFound('Invite'), invalid('plan_id', 'id', 'recipient_email')],
   emits: ['InviteEmailRequested'],
@@ -89,6 +105,8 @@ export const deletePlanInvite = operation({
   path: '/plans/:plan_id/invites/:id/',
   scope: 'invites:write',
   summary: 'Revoke an invite to a plan that nobody has accepted.',
+  description:
+    'The recipient can no longer accept it. An accepted invite is a 409: take the member off the plan instead. No event is sent.',
   errors: [notFound('Plan'), notFound('Invite'), accepted],
   async handle(call) {
     if (!(await withdrawInvite(call, await planInvite(call, call.params)))) fail(accepted)

@@ -1,5 +1,5 @@
 import { fail, found, invalid, notFound } from '../errors.ts'
-import { IdInput, paged } from '../fields.ts'
+import { describe, IdInput, paged } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { Member, presentMember } from '../records/member.ts'
 import { Plan, presentPlan } from '../records/plan.ts'
@@ -14,6 +14,7 @@ export const listPlanMembers = operation({
   path: '/plans/:plan_id/members',
   scope: 'members:read',
   summary: 'List the members of a plan.',
+  description: 'Everybody who can use the plan, whether they pay, were invited or were given it.',
   returns: paged(Member),
   errors: [notFound('Plan')],
   async handle(call) {
@@ -32,7 +33,11 @@ export const createPlanMember = operation({
   path: '/plans/:plan_id/members',
   scope: 'members:write',
   summary: 'Give a member direct access to a free or non-paid plan; they join its spaces.',
-  query: { user_id: IdInput },
+  description:
+    'It sends `MemberPurchasedHook`, and `MemberJoinedHook` for each space that they join. A member who has the plan is a 422 with the words `already assigned`; a plan that must be paid for is a 422 too.',
+  query: {
+    user_id: describe(IdInput, 'The member who gets the plan.'),
+  },
   returns: Plan,
   errors: [notFound('Plan'), notFound('Member'), invalid('plan_id', 'user_id')],
   emits: ['MemberJoined', 'MemberPurchased'],
@@ -58,6 +63,7 @@ export const showPlanMember = operation({
   path: '/plans/:plan_id/members/:member_id/',
   scope: 'members:read',
   summary: 'Show a member of a plan.',
+  description: 'A member who does not have the plan is a 404, so this is the way to ask for access.',
   returns: Member,
   errors: [notFound('Plan'), notFound('Member')],
   async handle(call) {

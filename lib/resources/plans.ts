@@ -16,6 +16,7 @@ export const listMemberPlans = operation({
   path: '/members/:member_id/plans',
   scope: 'plans:read',
   summary: 'List the plans that a member can use.',
+  description: 'Plans that are open for the member now, whether they pay, were invited or were given them.',
   returns: paged(Plan),
   errors: [notFound('Member')],
   async handle(call) {
@@ -35,6 +36,7 @@ export const listPlans = operation({
   path: '/plans',
   scope: 'plans:read',
   summary: 'List the plans of the network, archived ones included.',
+  description: 'Hosts create plans with their payment provider, so the API lists and archives them alone.',
   returns: paged(Plan),
   handle: (call) => call.page(plans, {}, (rows) => rows.map((row) => presentPlan(call, row))),
 })
@@ -45,6 +47,7 @@ export const showPlan = operation({
   path: '/plans/:id/',
   scope: 'plans:read',
   summary: 'Show a plan.',
+  description: 'An archived plan is shown too; its `status` tells it.',
   returns: Plan,
   errors: [notFound('Plan')],
   handle: async (call) => presentPlan(call, found(await call.tx.get(plans, call.params.id), 'Plan')),
@@ -56,6 +59,8 @@ export const archivePlan = operation({
   path: '/plans/:id/',
   scope: 'plans:write',
   summary: 'Archive a plan: its subscriptions are canceled and access to it ends.',
+  description:
+    'It sends `MemberSubscriptionCanceledHook` for each live subscription and `MemberRemovedFromPlanHook` for each member of the plan. They stay in the spaces of the plan. Live payments through Apple are a 422, because only the App Store can end them.',
   errors: [notFound('Plan'), invalid('id')],
   emits: ['MemberSubscriptionCanceled', 'MemberRemovedFromPlan'],
   async handle(call) {
@@ -98,6 +103,8 @@ export const removePlanMember = operation({
   path: '/plans/:plan_id/members/:id/',
   scope: 'plans:write',
   summary: 'Take a member off a plan by canceling their subscription or purchase.',
+  description:
+    'All their payments for the plan end at once, and it sends `MemberRemovedFromPlanHook`. They stay in the spaces of the plan. A purchase through Apple is a 422.',
   errors: [notFound('Plan'), notFound('Member'), invalid('id')],
   emits: ['MemberRemovedFromPlan'],
   async handle(call) {

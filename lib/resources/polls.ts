@@ -2,6 +2,8 @@ import type { Context } from '../context.ts'
 import { fail, found, invalid, notFound } from '../errors.ts'
 import {
   BoolInput,
+  byDefault,
+  describe,
   IdInput,
   LongText,
   listUpTo,
@@ -24,22 +26,36 @@ import { type PostRow, posts } from '../storage/tables/content.ts'
 import { spaces } from '../storage/tables/members.ts'
 
 const PollCreate = request('PollRequest', {
-  space_id: IdInput,
-  title: Title,
-  description: optionalOrNull(LongText),
-  poll_type: oneOf('multiple_choice', 'hot_cold', 'percentage', 'question'),
-  choices: optional(
-    publish(listUpTo(Title, 'choices', 'choices'), {
-      type: 'array',
-      items: { type: 'string', minLength: 1, maxLength: { limit: 'titleCharacters' } },
-      maxItems: { limit: 'choices' },
-      description: 'Required unless poll_type is question, and then at least two.',
-    }),
+  space_id: describe(IdInput, 'The space in which to ask. It cannot change afterwards.'),
+  title: describe(Title, 'The question, on one line.'),
+  description: describe(
+    optionalOrNull(LongText),
+    'More about the question, as HTML; it is stored unchanged, so sanitize it before you show it.',
   ),
-  notify: optional(BoolInput),
+  poll_type: describe(
+    oneOf('multiple_choice', 'hot_cold', 'percentage', 'question'),
+    'How members answer: by choosing, on a scale, by sharing out percents, or in their own words. It cannot change afterwards.',
+  ),
+  choices: describe(
+    optional(
+      publish(listUpTo(Title, 'choices', 'choices'), {
+        type: 'array',
+        items: { type: 'string', minLength: 1, maxLength: { limit: 'titleCharacters' } },
+        maxItems: { limit: 'choices' },
+      }),
+    ),
+    'The choices, at least two that differ whatever their case; a `question` needs none and ignores them. They cannot change afterwards.',
+  ),
+  notify: describe(
+    byDefault(optional(BoolInput), false),
+    'Whether the host is asked to tell the members of the network; false by default.',
+  ),
 })
 
-const PollUpdate = request('PollUpdateRequest', { title: optional(Title), description: optionalOrNull(LongText) })
+const PollUpdate = request('PollUpdateRequest', {
+  title: describe(optional(Title), 'The new question, on one line.'),
+  description: describe(optionalOrNull(LongText), 'More about the question, as HTML; null or an empty text clears it.'),
+})
 
 const created = {
   multiple_choice: 'MultipleChoicePollCreated',
@@ -59,7 +75,10 @@ export const listPolls = operation({
   path: '/polls',
   scope: 'polls:read',
   summary: 'List polls and questions, newest first.',
-  query: { space_id: optional(IdInput) },
+  description: 'Posts and events have lists of their own; `GET /posts` has all of them together.',
+  query: {
+    space_id: describe(optional(IdInput), 'Only those in this space.'),
+  },
   returns: paged(Poll),
   handle: (call) => {
     const { space_id } = call.query
@@ -74,8 +93,17 @@ export const createPoll = operation({
   path: '/polls',
   scope: 'polls:write',
   summary: 'Create a poll or a question.',
+  description:
+    "It is published at once, with the token's owner as its creator. It sends the event of its kind, such as `MultipleChoicePollCreatedHook`. The API takes no votes: the host counts them.",
   status: 201,
   body: PollCreate,
+  example: {
+    space_id: '254803968000',
+    title: 'What shall we plant?',
+    poll_type: 'multiple_choice',
+    choices: ['Carrots', 'Peas'],
+    notify: true,
+  },
   returns: Poll,
   errors: [notFound('Space'), invalid('title', 'poll_type', 'choices')],
   emits: [
@@ -122,6 +150,7 @@ export const showPoll = operation({
   path: '/polls/:id/',
   scope: 'polls:read',
   summary: 'Show a poll or a question.',
+  description: 'A post or an event with this id is a 404.',
   returns: Poll,
   errors: [notFound('Poll')],
   handle: async (call) => presentPoll(call, await pollOf(call, call.params.id)),
@@ -134,6 +163,8 @@ export const updatePoll = operation({
   also: { id: 'polls.replace', method: 'PUT' },
   scope: 'polls:write',
   summary: 'Change the title or description of a poll or a question.',
+  description:
+    'Kind, choices and space stay. It sends the event of its kind, such as `MultipleChoicePollUpdatedHook`, if something changed.',
   body: PollUpdate,
   returns: Poll,
   errors: [notFound('Poll'), invalid('title', 'description')],
@@ -156,6 +187,7 @@ export const deletePoll = operation({
   path: '/polls/:id/',
   scope: 'polls:write',
   summary: 'Delete a poll or a question with its comments, reactions and mutes.',
+  description: 'No event is sent, neither for it nor for what goes with it.',
   errors: [notFound('Poll')],
   async handle(call) {
     const { id } = await pollOf(call, call.params.id)

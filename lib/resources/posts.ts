@@ -1,5 +1,17 @@
 import { found, invalid, notFound } from '../errors.ts'
-import { BoolQuery, IdInput, LongText, oneOf, optional, optionalOrNull, paged, request, Title } from '../fields.ts'
+import {
+  BoolQuery,
+  byDefault,
+  describe,
+  IdInput,
+  LongText,
+  oneOf,
+  optional,
+  optionalOrNull,
+  paged,
+  request,
+  Title,
+} from '../fields.ts'
 import { operation } from '../operation.ts'
 import { Post, payloadOf, postPayload, presentPost } from '../records/post.ts'
 import { mutedBy, requestNotification, summaryOf } from '../rules/posts.ts'
@@ -9,15 +21,29 @@ import { posts } from '../storage/tables/content.ts'
 import { members, spaces } from '../storage/tables/members.ts'
 
 const PostCreate = request('PostRequest', {
-  space_id: IdInput,
-  title: Title,
-  description: optionalOrNull(LongText),
-  post_type: optional(oneOf('post', 'article', 'announcement', 'introduction')),
+  space_id: describe(IdInput, 'The space in which to post. It cannot change afterwards.'),
+  title: describe(Title, 'The title, on one line.'),
+  description: describe(
+    optionalOrNull(LongText),
+    'The content, as HTML; it is stored unchanged, so sanitize it before you show it.',
+  ),
+  post_type: describe(
+    byDefault(optional(oneOf('post', 'article', 'announcement', 'introduction')), 'post'),
+    'What to create; `post` by default. An `article` has events of its own, the others those of a post.',
+  ),
 })
 
-const PostUpdate = request('PostUpdateRequest', { title: optional(Title), description: optionalOrNull(LongText) })
+const PostUpdate = request('PostUpdateRequest', {
+  title: describe(optional(Title), 'The new title, on one line.'),
+  description: describe(optionalOrNull(LongText), 'The new content, as HTML; null or an empty text clears it.'),
+})
 
-const notify = { notify: optional(BoolQuery) }
+const notify = {
+  notify: describe(
+    byDefault(optional(BoolQuery), false),
+    'Whether the host is asked to tell the members of the network; false by default.',
+  ),
+}
 
 export const listPosts = operation({
   id: 'posts.list',
@@ -25,7 +51,11 @@ export const listPosts = operation({
   path: '/posts',
   scope: 'posts:read',
   summary: 'List posts, articles, polls, questions and events, newest first.',
-  query: { space_id: optional(IdInput) },
+  description:
+    'Everything that appears in a feed; `post_type` tells what it is. Polls and events have lists with more about them.',
+  query: {
+    space_id: describe(optional(IdInput), 'Only those in this space.'),
+  },
   returns: paged(Post),
   handle: (call) =>
     call.page(
@@ -41,6 +71,8 @@ export const createPost = operation({
   path: '/posts',
   scope: 'posts:write',
   summary: 'Create a post or an article.',
+  description:
+    "It is published at once, with the token's owner as its author. It sends `PostCreatedHook`, or `ArticleCreatedHook` for an article.",
   status: 201,
   query: notify,
   body: PostCreate,
@@ -84,6 +116,7 @@ export const showPost = operation({
   path: '/posts/:id/',
   scope: 'posts:read',
   summary: 'Show a post, article, poll, question or event.',
+  description: 'A poll or an event is shown as a post; `GET /polls/{id}/` and `GET /events/{id}/` have more about it.',
   returns: Post,
   errors: [notFound('Post')],
   handle: async (call) => presentPost(call, found(await call.tx.get(posts, call.params.id), 'Post')),
@@ -96,6 +129,8 @@ export const updatePost = operation({
   also: { id: 'posts.replace', method: 'PUT' },
   scope: 'posts:write',
   summary: 'Change a post or an article.',
+  description:
+    'It sends `PostUpdatedHook`, or `ArticleUpdatedHook` for an article, if something changed. A poll, a question or an event is a 404 here. With `notify`, members who have muted the post are left out.',
   query: notify,
   body: PostUpdate,
   returns: Post,
@@ -118,6 +153,7 @@ export const deletePost = operation({
   path: '/posts/:id/',
   scope: 'posts:write',
   summary: 'Delete a post or an article with its comments, reactions and mutes.',
+  description: 'No event is sent, neither for it nor for what goes with it. A poll, a question or an event is a 404 here.',
   errors: [notFound('Post')],
   async handle({ tx, params }) {
     const post = await tx.get(posts, params.id)

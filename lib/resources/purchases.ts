@@ -5,15 +5,17 @@ import { Purchase, presentPurchase, presentPurchases } from '../records/payment.
 import { announceRemoval, endPaidAccess, lockPayer, revokePurchase } from '../rules/plans.ts'
 import { purchases } from '../storage/tables/plans.ts'
 
-const immediate = describe(BoolQuery, 'End access without a grace period. Access always ends at once here.')
-
 export const listPurchases = operation({
   id: 'purchases.list',
   method: 'GET',
   path: '/purchases',
   scope: 'purchases:read',
   summary: 'List the purchases of the network, without revoked ones.',
-  query: { plan_id: optional(IdInput), member_id: optional(IdInput) },
+  description: 'Single payments alone; subscriptions have a list of their own. The host reports each purchase.',
+  query: {
+    plan_id: describe(optional(IdInput), 'Only purchases of this plan.'),
+    member_id: describe(optional(IdInput), 'Only purchases of this member, who may have left.'),
+  },
   returns: paged(Purchase),
   handle: (call) => {
     const { plan_id, member_id } = call.query
@@ -32,6 +34,7 @@ export const showPurchase = operation({
   path: '/purchases/:id/',
   scope: 'purchases:read',
   summary: 'Show a purchase, also one that was revoked.',
+  description: 'It tells what was bought, by whom and when; the plan is shown as it was then.',
   returns: Purchase,
   errors: [notFound('Purchase')],
   async handle(call) {
@@ -46,7 +49,14 @@ export const revokePurchaseAccess = operation({
   path: '/purchases/:id/',
   scope: 'purchases:write',
   summary: 'End the access that a purchase gave.',
-  query: { immediate: optional(immediate) },
+  description:
+    'It sends `MemberRemovedFromPlanHook` if the member loses the plan; another payment, the host or an invite may still grant it. No money is paid back. A second time it is a 404, and a purchase through Apple is a 422.',
+  query: {
+    immediate: describe(
+      optional(BoolQuery),
+      'Whether access ends without a grace period. It always ends at once here, with or without it.',
+    ),
+  },
   returns: Purchase,
   errors: [notFound('Purchase'), invalid('id')],
   emits: ['MemberRemovedFromPlan'],

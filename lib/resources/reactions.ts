@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { isEmoji } from '../base/emoji.ts'
 import type { Emitter } from '../call.ts'
 import { found, invalid, notFound } from '../errors.ts'
-import { paged, publish, request } from '../fields.ts'
+import { describe, paged, publish, request } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { presentReaction, Reaction } from '../records/reaction.ts'
 import { lockMember } from '../rules/members.ts'
@@ -12,13 +12,12 @@ import { comments, posts, type ReactionRow, reactions } from '../storage/tables/
 import { members } from '../storage/tables/members.ts'
 
 const ReactionCreate = request('ReactionRequest', {
-  emoji: publish(
-    v.pipe(v.string('must be one emoji'), v.maxLength(40, 'must be one emoji'), v.check(isEmoji, 'must be one emoji')),
-    {
+  emoji: describe(
+    publish(v.pipe(v.string('must be one emoji'), v.maxLength(40, 'must be one emoji'), v.check(isEmoji, 'must be one emoji')), {
       type: 'string',
-      description: 'One emoji; skin tones are allowed.',
       example: '👍🏽',
-    },
+    }),
+    'Exactly one emoji; skin tones are allowed.',
   ),
 })
 
@@ -28,6 +27,7 @@ export const listPostReactions = operation({
   path: '/posts/:post_id/reactions',
   scope: 'reactions:read',
   summary: 'List the reactions to a post.',
+  description: 'Each member has one reaction at most. Count `base_emoji` to leave skin tones aside.',
   returns: paged(Reaction),
   errors: [notFound('Post')],
   async handle({ tx, params, page }) {
@@ -42,6 +42,8 @@ export const createPostReaction = operation({
   path: '/posts/:post_id/reactions',
   scope: 'reactions:write',
   summary: "React to a post as the token's owner; another emoji replaces the previous one.",
+  description:
+    'It sends `ReactionCreatedHook`, and `ReactionDeletedHook` before it if another emoji is replaced. The same emoji again changes nothing. A key whose owner has left is a 404.',
   status: 201,
   body: ReactionCreate,
   returns: Reaction,
@@ -60,6 +62,7 @@ export const deletePostReaction = operation({
   path: '/posts/:post_id/reactions',
   scope: 'reactions:write',
   summary: "Remove the reaction of the token's owner from a post.",
+  description: 'It sends `ReactionDeletedHook`. Without a reaction it is a 404.',
   errors: [notFound('Post'), notFound('Reaction')],
   emits: ['ReactionDeleted'],
   async handle(call) {
@@ -75,6 +78,7 @@ export const listCommentReactions = operation({
   path: '/comments/:comment_id/reactions',
   scope: 'reactions:read',
   summary: 'List the reactions to a comment.',
+  description: 'Each member has one reaction at most; their number is `cheer_count` of the comment.',
   returns: paged(Reaction),
   errors: [notFound('Comment')],
   async handle({ tx, params, page }) {
@@ -89,6 +93,8 @@ export const createCommentReaction = operation({
   path: '/comments/:comment_id/reactions',
   scope: 'reactions:write',
   summary: "React to a comment as the token's owner; another emoji replaces the previous one.",
+  description:
+    'It sends `ReactionCreatedHook`, and `ReactionDeletedHook` before it if another emoji is replaced. The same emoji again changes nothing. A key whose owner has left is a 404.',
   status: 201,
   body: ReactionCreate,
   returns: Reaction,
@@ -107,6 +113,7 @@ export const deleteCommentReaction = operation({
   path: '/comments/:comment_id/reactions',
   scope: 'reactions:write',
   summary: "Remove the reaction of the token's owner from a comment.",
+  description: 'It sends `ReactionDeletedHook`. Without a reaction it is a 404.',
   errors: [notFound('Comment'), notFound('Reaction')],
   emits: ['ReactionDeleted'],
   async handle(call) {

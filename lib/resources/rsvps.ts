@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import { fail, found, invalid, notFound, refused } from '../errors.ts'
-import { IdInput, optional, paged, request, ZonedTimestampInput } from '../fields.ts'
+import { describe, IdInput, optional, paged, request, ZonedTimestampInput } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { Rsvp, type RsvpRecord, RsvpStatus } from '../records/rsvp.ts'
 import { inZone, isBeyondSeries, maxYears, occurrencesAt, seriesOf } from '../rules/recurrence.ts'
@@ -12,15 +12,21 @@ import { canceledInstances, type EventRow, events, type RsvpRow, rsvps } from '.
 import { type MemberRow, members, spaceMemberships } from '../storage/tables/members.ts'
 
 const RsvpCreate = request('RsvpRequest', {
-  member_id: IdInput,
-  status: RsvpStatus,
-  instance_at: optional(ZonedTimestampInput),
+  member_id: describe(IdInput, 'The member who answers.'),
+  status: describe(RsvpStatus, 'Whether the member comes.'),
+  instance_at: describe(
+    optional(ZonedTimestampInput),
+    "The occurrence of a series, by its beginning; left out for the whole event. Without an offset it is a time of the event's zone.",
+  ),
 })
 
 const RsvpUpdate = request('RsvpUpdateRequest', {
-  member_id: optional(IdInput),
-  status: optional(RsvpStatus),
-  instance_at: optional(ZonedTimestampInput),
+  member_id: describe(optional(IdInput), 'Another member, who has not answered yet.'),
+  status: describe(optional(RsvpStatus), 'Whether the member comes.'),
+  instance_at: describe(
+    optional(ZonedTimestampInput),
+    "Another occurrence of the series, by its beginning. Without an offset it is a time of the event's zone.",
+  ),
 })
 
 const outside = refused('The member does not belong to this network, or not to the space of the event')
@@ -33,7 +39,13 @@ export const listRsvps = operation({
   path: '/events/:event_id/rsvps',
   scope: 'rsvps:read',
   summary: 'List the RSVPs of an event, or of one of its occurrences.',
-  query: { instance_at: optional(ZonedTimestampInput) },
+  description: 'Answers of all kinds, `no` included. Those to the whole event have no `event_instance`.',
+  query: {
+    instance_at: describe(
+      optional(ZonedTimestampInput),
+      "Only answers to the occurrence that begins then. Without an offset it is a time of the event's zone.",
+    ),
+  },
   returns: paged(Rsvp),
   errors: [notFound('Event')],
   async handle(call) {
@@ -50,7 +62,10 @@ export const createRsvp = operation({
   path: '/events/:event_id/rsvps',
   scope: 'rsvps:write',
   summary: 'Answer an invitation to an event for a member; a second answer replaces the first.',
+  description:
+    "It sends `RsvpCreatedHook`, or `RsvpUpdatedHook` if the member's answer changed. The event must take answers, and a limited member must belong to its space: otherwise it is a 403.",
   body: RsvpCreate,
+  example: { member_id: '254803968000', status: 'maybe' },
   returns: Rsvp,
   errors: [notFound('Event'), notFound('Member'), outside, disabled, closed, invalid('status', 'instance_at')],
   emits: ['RsvpCreated', 'RsvpUpdated'],
@@ -76,6 +91,7 @@ export const showRsvp = operation({
   path: '/events/:event_id/rsvps/:id/',
   scope: 'rsvps:read',
   summary: 'Show an RSVP.',
+  description: 'An answer to another event is a 404.',
   returns: Rsvp,
   errors: [notFound('Event'), notFound('RSVP')],
   async handle(call) {
@@ -91,7 +107,10 @@ export const updateRsvp = operation({
   also: { id: 'rsvps.replace', method: 'PUT' },
   scope: 'rsvps:write',
   summary: 'Change an RSVP.',
+  description:
+    'It sends `RsvpUpdatedHook` if something changed. The event must still take answers, and nobody can have two for one occurrence.',
   body: RsvpUpdate,
+  example: { status: 'no' },
   returns: Rsvp,
   errors: [
     notFound('Event'),
@@ -126,6 +145,7 @@ export const deleteRsvp = operation({
   path: '/events/:event_id/rsvps/:id/',
   scope: 'rsvps:write',
   summary: 'Delete an RSVP.',
+  description: 'It sends `RsvpDeletedHook`. It works on a closed event too.',
   errors: [notFound('Event'), notFound('RSVP')],
   emits: ['RsvpDeleted'],
   async handle(call) {

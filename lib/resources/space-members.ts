@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import { fail, found, invalid, notFound, refused } from '../errors.ts'
-import { IdInput, LongText, optionalOrNull, paged, request } from '../fields.ts'
+import { describe, IdInput, LongText, optionalOrNull, paged, request } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { Empty } from '../records/empty.ts'
 import { Member, MemberUpdate, presentMember } from '../records/member.ts'
@@ -13,7 +13,9 @@ import type { Id } from '../storage/table.ts'
 import { members, type SpaceRow, spaceMemberships, spaces } from '../storage/tables/members.ts'
 import { planMemberships, planSpaces, plans } from '../storage/tables/plans.ts'
 
-const Ban = request('BanRequest', { ban_reason: optionalOrNull(LongText) })
+const Ban = request('BanRequest', {
+  ban_reason: describe(optionalOrNull(LongText), 'Why the member is banned, for other hosts; null for no reason.'),
+})
 
 const paid = refused('The member holds a paid plan of this space. Take them off the plan first')
 
@@ -23,6 +25,7 @@ export const listSpaceMembers = operation({
   path: '/spaces/:space_id/members',
   scope: 'members:read',
   summary: 'List the members of a space.',
+  description: 'Full and limited members of the space alike. Hosts of the network are not listed unless they joined it.',
   returns: paged(Member),
   errors: [notFound('Space')],
   async handle(call) {
@@ -41,7 +44,10 @@ export const addSpaceMember = operation({
   path: '/spaces/:space_id/members',
   scope: 'members:write',
   summary: 'Add a member of the network to a space.',
-  query: { user_id: IdInput },
+  description: 'It sends `MemberJoinedHook` for the space. A member who is in it already is a 422.',
+  query: {
+    user_id: describe(IdInput, 'The member of the network who joins the space.'),
+  },
   returns: Member,
   errors: [notFound('Space'), notFound('Member'), invalid('user_id')],
   emits: ['MemberJoined'],
@@ -59,6 +65,7 @@ export const showSpaceMember = operation({
   path: '/spaces/:space_id/members/:user_id/',
   scope: 'members:read',
   summary: 'Show a member of a space.',
+  description: 'A member of the network who is not in the space is a 404.',
   returns: Member,
   errors: [notFound('Space'), notFound('Member')],
   async handle(call) {
@@ -74,6 +81,8 @@ export const updateSpaceMember = operation({
   also: { id: 'space_members.replace', method: 'PUT' },
   scope: 'members:write',
   summary: "Change a member's role within a space, and their profile.",
+  description:
+    'A `role` holds in this space alone; everything else changes the member everywhere. It sends `MemberUpdatedHook` with the space.',
   body: MemberUpdate,
   returns: Member,
   errors: [notFound('Space'), notFound('Member'), invalid('email', 'role', 'member_type')],
@@ -94,6 +103,8 @@ export const removeSpaceMember = operation({
   path: '/spaces/:space_id/members/:user_id/',
   scope: 'members:write',
   summary: 'Take a member out of a space, unless they hold a paid plan that opens it.',
+  description:
+    'It sends `MemberLeftHook` for the space. They stay a member of the network. A paid plan that opens the space is a 403: take them off the plan first.',
   returns: Empty,
   errors: [notFound('Space'), notFound('Member'), paid],
   emits: ['MemberLeft'],
@@ -111,6 +122,8 @@ export const banSpaceMember = operation({
   path: '/spaces/:space_id/members/:user_id/ban',
   scope: 'members:write',
   summary: 'Ban a member from the whole network; they cannot join again.',
+  description:
+    'Their payments end, and it sends `MemberLeftHook` for the network and each space. It does not matter whether they are in this space. Only the host can lift a ban.',
   body: Ban,
   returns: Empty,
   errors: [notFound('Space'), notFound('Member'), invalid('user_id', 'role')],

@@ -1,5 +1,5 @@
 import { fail, found, invalid, notFound } from '../errors.ts'
-import { IdInput, optional, optionalOrNull, paged, request, Title } from '../fields.ts'
+import { describe, IdInput, optional, optionalOrNull, paged, request, Title } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { Space } from '../records/space.ts'
 import { changePosition, moveToCollection } from '../rules/collections.ts'
@@ -9,9 +9,17 @@ import { removeWithDependents } from '../storage/cascade.ts'
 import { posts } from '../storage/tables/content.ts'
 import { spaceMemberships, spaces } from '../storage/tables/members.ts'
 
-const SpaceCreate = request('SpaceRequest', { name: Title })
+const SpaceCreate = request('SpaceRequest', {
+  name: describe(Title, 'The name that members see. Several spaces may share one.'),
+})
 
-const SpaceUpdate = request('SpaceUpdateRequest', { name: optional(Title), collection_id: optionalOrNull(IdInput) })
+const SpaceUpdate = request('SpaceUpdateRequest', {
+  name: describe(optional(Title), 'The new name that members see.'),
+  collection_id: describe(
+    optionalOrNull(IdInput),
+    'The collection to move it to the end of; null removes it from its collection.',
+  ),
+})
 
 export const listMemberSpaces = operation({
   id: 'member_spaces.list',
@@ -19,6 +27,7 @@ export const listMemberSpaces = operation({
   path: '/members/:member_id/spaces',
   scope: 'spaces:read',
   summary: 'List the spaces of a member.',
+  description: 'The spaces that the member has joined, by whatever way.',
   returns: paged(Space),
   errors: [notFound('Member')],
   async handle(call) {
@@ -39,6 +48,7 @@ export const listSpaces = operation({
   path: '/spaces',
   scope: 'spaces:read',
   summary: 'List the spaces of the network.',
+  description: 'All spaces, whether they are in a collection or not.',
   returns: paged(Space),
   handle: ({ page }) => page(spaces),
 })
@@ -49,6 +59,7 @@ export const createSpace = operation({
   path: '/spaces',
   scope: 'spaces:write',
   summary: 'Create a space.',
+  description: 'It is empty and in no collection: move it by `PATCH /spaces/{id}`. No event is sent.',
   status: 201,
   body: SpaceCreate,
   returns: Space,
@@ -62,6 +73,7 @@ export const showSpace = operation({
   path: '/spaces/:id',
   scope: 'spaces:read',
   summary: 'Show a space.',
+  description: 'Members, posts and courses of the space have operations of their own.',
   returns: Space,
   errors: [notFound('Space')],
   handle: async ({ tx, params }) => found(await tx.get(spaces, params.id), 'Space'),
@@ -74,6 +86,7 @@ export const updateSpace = operation({
   also: { id: 'spaces.replace', method: 'PUT' },
   scope: 'spaces:write',
   summary: 'Change the name of a space, or move it to the end of another collection; null removes it from its collection.',
+  description: 'Only the fields that you send change. The spaces behind it in its former collection move up. No event is sent.',
   body: SpaceUpdate,
   returns: Space,
   errors: [notFound('Space'), invalid('name', 'collection_id')],
@@ -92,6 +105,8 @@ export const deleteSpace = operation({
   path: '/spaces/:id',
   scope: 'spaces:write',
   summary: 'Delete a space without posts, including its memberships and courseworks.',
+  description:
+    'With a post, poll or event in it, it is a 422: delete those first. Its members stay in the network, and no event is sent for their leaving.',
   errors: [notFound('Space'), invalid('id')],
   async handle({ tx, params }) {
     const space = found(await tx.get(spaces, params.id), 'Space')

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { badRequest, fail, found, invalid, notFound } from '../errors.ts'
-import { IdInput, optional, paged, publish } from '../fields.ts'
+import { describe, IdInput, optional, paged, publish } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { presentSubscription, presentSubscriptions, Subscription } from '../records/payment.ts'
 import { endPaidAccess, endSubscription, liveStates, lockPayer } from '../rules/plans.ts'
@@ -9,7 +9,6 @@ import { subscriptions } from '../storage/tables/plans.ts'
 const StatusFilter = publish(v.fallback(v.optional(v.picklist(['canceled'])), undefined), {
   type: 'string',
   enum: ['canceled'],
-  description: 'Only those that have ended. Without it, or with any other value, those that are live.',
 })
 
 // Any text, so that a wrong one is the 400 that the interface documents and not the 422 of other parameters.
@@ -25,7 +24,14 @@ export const listSubscriptions = operation({
   path: '/subscriptions',
   scope: 'subscriptions:read',
   summary: 'List the live subscriptions, or those that have ended.',
-  query: { status: StatusFilter, member_id: optional(IdInput) },
+  description: 'A subscription that is canceled to the end of its period is live until then. The host reports each subscription.',
+  query: {
+    status: describe(
+      StatusFilter,
+      '`canceled` lists those that have ended; left out, or with any other value, those that are live.',
+    ),
+    member_id: describe(optional(IdInput), 'Only subscriptions of this member, who may have left.'),
+  },
   returns: paged(Subscription),
   handle: (call) => {
     const { status, member_id } = call.query
@@ -40,6 +46,7 @@ export const showSubscription = operation({
   path: '/subscriptions/:id',
   scope: 'subscriptions:read',
   summary: 'Show a subscription, live or ended.',
+  description: 'It tells what was bought, by whom and for which period; the plan is shown as it was then.',
   returns: Subscription,
   errors: [notFound('Subscription')],
   async handle(call) {
@@ -54,7 +61,14 @@ export const cancelSubscription = operation({
   path: '/subscriptions/:id',
   scope: 'subscriptions:write',
   summary: 'Cancel a subscription, now or at the end of its billing cycle.',
-  query: { when: When },
+  description:
+    'It sends `MemberSubscriptionCanceledHook`. Without a known period it ends at once. A second time it is a 422. No money is paid back.',
+  query: {
+    when: describe(
+      When,
+      '`end_of_billing_cycle`, the default, leaves the plan open until the paid period ends; `now` ends it at once.',
+    ),
+  },
   returns: Subscription,
   errors: [badRequest('when must be now or end_of_billing_cycle'), notFound('Subscription'), invalid('id')],
   emits: ['MemberSubscriptionCanceled'],

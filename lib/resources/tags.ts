@@ -1,5 +1,5 @@
 import { found, invalid, notFound } from '../errors.ts'
-import { Colour, LongText, optional, optionalOrNull, paged, request, Title } from '../fields.ts'
+import { Colour, describe, LongText, optional, optionalOrNull, paged, request, Title } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { presentMember } from '../records/member.ts'
 import { Tag } from '../records/segment.ts'
@@ -8,12 +8,16 @@ import { addSegment, changedTitle } from '../rules/titles.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
 import { segments } from '../storage/tables/custom-fields.ts'
 
-const TagCreate = request('TagRequest', { title: Title, description: optionalOrNull(LongText), color: optionalOrNull(Colour) })
+const TagCreate = request('TagRequest', {
+  title: describe(Title, 'The title of the tag. No other tag of the network may have it, whatever its case.'),
+  description: describe(optionalOrNull(LongText), 'What the tag is for; null if that needs no words.'),
+  color: describe(optionalOrNull(Colour), 'The colour as `#RRGGBB`; null for none.'),
+})
 
 const TagUpdate = request('TagUpdateRequest', {
-  title: optional(Title),
-  description: optionalOrNull(LongText),
-  color: optionalOrNull(Colour),
+  title: describe(optional(Title), 'The new title. No other tag of the network may have it, whatever its case.'),
+  description: describe(optionalOrNull(LongText), 'What the tag is for; null or an empty text clears it.'),
+  color: describe(optionalOrNull(Colour), 'The new colour as `#RRGGBB`; null or an empty text clears it.'),
 })
 
 export const listTags = operation({
@@ -22,6 +26,8 @@ export const listTags = operation({
   path: '/tags',
   scope: 'tags:read',
   summary: 'List the tags of the network.',
+  description:
+    'All tags that hosts can give, in the order of their creation. `GET /members/{member_id}/tags` lists those of one member.',
   returns: paged(Tag),
   handle: ({ page }) => page(segments, { where: { kind: 'tag' } }),
 })
@@ -32,6 +38,7 @@ export const createTag = operation({
   path: '/tags',
   scope: 'tags:write',
   summary: 'Create a tag.',
+  description: 'Nobody has the tag yet, so no event is sent.',
   status: 201,
   body: TagCreate,
   returns: Tag,
@@ -49,6 +56,7 @@ export const showTag = operation({
   path: '/tags/:id/',
   scope: 'tags:read',
   summary: 'Show a tag.',
+  description: 'A badge or an option with this id is a 404.',
   returns: Tag,
   errors: [notFound('Tag')],
   handle: (call) => segmentOf(call, 'tag', call.params.id),
@@ -61,6 +69,7 @@ export const updateTag = operation({
   also: { id: 'tags.replace', method: 'PUT' },
   scope: 'tags:write',
   summary: 'Change the title, description or colour of a tag.',
+  description: 'Only the fields that you send change. Members keep the tag, and no event is sent.',
   body: TagUpdate,
   returns: Tag,
   errors: [notFound('Tag'), invalid('title', 'color')],
@@ -77,6 +86,7 @@ export const deleteTag = operation({
   path: '/tags/:id/',
   scope: 'tags:write',
   summary: 'Delete a tag; every member who carries it loses it.',
+  description: 'It sends `MemberTagRemovedHook` for each member who had the tag.',
   errors: [notFound('Tag')],
   emits: ['MemberTagRemoved'],
   async handle(call) {

@@ -90,6 +90,8 @@ test('every operation names the events that it may publish', () => {
   expect(at(documents.api, 'paths', '/admin/v1/networks/{network_id}/members', 'post')['x-events']).toEqual(['MemberJoinedHook'])
 })
 
+const said = { summary: 'x.', description: 'y.' } as const
+
 const Colour = oneOf('red', 'green')
 const Thing = record('Thing', {
   id: Id,
@@ -192,7 +194,7 @@ test('a field that nobody published is a mistake that is found at once', () => {
 test('an optional field that the operation demands is published as required, and so is its body', () => {
   const Demanding = request('Demanding', { title: demanded(optional(Title)) })
   expect(v.safeParse(Demanding, {}).success).toBe(true)
-  const base = { path: '/things', scope: 'options:write', summary: 'x.', handle: async () => undefined as never } as const
+  const base = { ...said, path: '/things', scope: 'options:write', handle: async () => undefined as never } as const
   const document = apiDocument([operation({ ...base, id: 'a', method: 'POST', body: Demanding })], settings)
   expect(at(document, 'components', 'schemas', 'Demanding')).toEqual({
     type: 'object',
@@ -238,6 +240,7 @@ test('an operation is described with everything in its declaration', () => {
     also: { id: 'things.replace', method: 'PUT' },
     scope: 'options:write',
     summary: 'Change a thing.',
+    description: 'It stays where it is.',
     query: { colour: optional(Colour) },
     body: ThingRequest,
     returns: Thing,
@@ -254,6 +257,7 @@ test('an operation is described with everything in its declaration', () => {
   expect(at(path, 'patch')).toMatchObject({
     operationId: 'things.update',
     summary: 'Change a thing.',
+    description: 'It stays where it is.',
     tags: ['options'],
     security: [{ apiToken: ['options:write'] }],
     'x-events': ['PostCreatedHook'],
@@ -264,7 +268,7 @@ test('an operation is described with everything in its declaration', () => {
 })
 
 test('the statuses of an operation follow from its declaration', () => {
-  const base = { path: '/things', scope: 'options:read', summary: 'x.', handle: async () => undefined as never } as const
+  const base = { ...said, path: '/things', scope: 'options:read', handle: async () => undefined as never } as const
   const list = operation({ ...base, id: 'a', method: 'GET', returns: paged(Thing) })
   const search = operation({ ...base, id: 'b', method: 'GET', returns: Thing, query: { colour: Colour } })
   const create = operation({ ...base, id: 'c', method: 'POST', body: ThingRequest, returns: Thing })

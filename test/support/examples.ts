@@ -80,17 +80,9 @@ type Chosen = Partial<Record<'params' | 'query', Readonly<Record<string, string>
   readonly body?: Readonly<Record<string, unknown>>
 }
 
-const course = { status: 'posted', completion_criteria: 'visited', unlocking_criteria: 'none' }
-const meeting = {
-  title: 'Pruning roses',
-  starts_at: '2026-12-01T18:00:00+01:00',
-  ends_at: '2026-12-01T20:00:00+01:00',
-  time_zone: 'Europe/Berlin',
-  location: 'Behind the shed',
-}
 const motto = { custom_field_id: seeded.textField }
 
-/** Requests chosen by hand, by operation: the given parts replace the derived ones. */
+/** Requests chosen by hand, by operation: the given parts replace those of the declarations. */
 const chosen: Readonly<Record<string, Chosen>> = {
   'members.by_email': { query: { email: seeded.memberEmail } },
   'space_members.delete': { params: { user_id: seeded.limited } },
@@ -108,38 +100,10 @@ const chosen: Readonly<Record<string, Chosen>> = {
   'post_reactions.create': { params: { post_id: seeded.otherPost } },
   'comment_reactions.create': { params: { comment_id: seeded.otherComment } },
   'mute.delete': { query: { user_id: seeded.member } },
-  'courseworks.create': { body: { ...course, type: 'lesson', title: 'Compost', parent_id: seeded.section } },
-  'courseworks.update': { body: { ...course, title: 'Compost' } },
-  'courseworks.replace': { body: { ...course, title: 'Compost' } },
-  'events.create': {
-    body: {
-      ...meeting,
-      event_type: 'local_meetup',
-      space_id: seeded.space,
-      frequency: 'weekly',
-      interval: 2,
-      recurrence_count: 5,
-    },
-  },
-  'events.update': { body: meeting },
-  'events.replace': { body: meeting },
-  'custom_fields.create': {
-    body: {
-      title: 'Favourite plant',
-      response_type: 'dropdown_single_select',
-      privacy: 'public',
-      response_by: 'individual_member',
-      options: ['Rose', 'Fern'],
-    },
-  },
-  'custom_fields.update': { body: { title: 'Hobbies', description: 'What you like to do.', notify_all_members: true } },
-  'custom_fields.replace': { body: { title: 'Hobbies', description: 'What you like to do.', notify_all_members: true } },
-  'rsvps.create': { body: { member_id: seeded.loner, status: 'maybe' } },
-  'rsvps.update': { body: { status: 'no' } },
   'rsvps.replace': { body: { member_id: seeded.member, status: 'no' } },
   'assets.create': { body: { asset_style: 'cover', source_url: downloadable, metadata: { is_main_image: true } } },
   'answers.list': { params: motto },
-  'answers.upsert': { params: motto, body: { text: 'Step by step' } },
+  'answers.upsert': { params: motto },
   'answers.delete': { params: motto },
   'answers.show': { params: { ...motto, id: '362' } },
 }
@@ -152,14 +116,19 @@ export function examplesOf(community: Community): Example[] {
 
 function exampleOf(route: Route, document: Readonly<Record<string, unknown>>): Example {
   const given = chosen[route.id] ?? {}
+  const { example } = route.operation
   const { params, query, body } = requestSchemas(document, route)
   return {
     route,
     params: { ...Object.fromEntries(params.map((name) => [name, idFor(route.operation.path, name)])), ...given.params },
     query: given.query ?? requiredQuery(document, query),
-    body: body && (given.body ?? (valueFor(document, body) as Record<string, unknown>)),
+    body: body && (given.body ?? (example ? withSeeded(example) : (valueFor(document, body) as Record<string, unknown>))),
   }
 }
+
+/** The same example with ids of records that there are. */
+const withSeeded = (example: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(example).map(([name, value]) => [name, /_ids?$/.test(name) ? valueByName[name] : value]))
 
 /** The document's entry for a path, whatever it calls the parameters. */
 export function publishedPath(document: Readonly<Record<string, unknown>>, path: string): JsonSchema {

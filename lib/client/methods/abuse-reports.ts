@@ -4,6 +4,10 @@ import type { ListOf, ListQuery } from '../types.ts'
 
 /** `client.abuseReports` */
 export interface AbuseReportsMethods {
-  /** List the abuse reports of the network. `GET /abuse_reports` */
+  /**
+   * List the abuse reports of the network. `GET /abuse_reports`
+   *
+   * Reports that members made of posts, comments, spaces or other members, as the host has passed them on. The API neither makes nor dismisses one.
+   */
   list(query?: ListQuery, options?: CallOptions): ListOf<'abuse_reports.list'>
 }

@@ -4,6 +4,10 @@ import type { Body, CallOf, Upload } from '../types.ts'
 
 /** `client.assets` */
 export interface AssetsMethods {
-  /** Upload an image or any other file, or have it downloaded. `POST /assets` */
+  /**
+   * Upload an image or any other file, or have it downloaded. `POST /assets`
+   *
+   * The file may have 25 MiB unless the host allows more or less. Its type is found by its content, and not by its name. A form is the usual way; with `source_url` JSON works too.
+   */
   create(body: Upload<Body<'assets.create'>>, options?: CallOptions): CallOf<'assets.create'>
 }

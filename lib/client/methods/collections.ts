@@ -4,18 +4,46 @@ import type { Body, CallOf, Id, ListOf, ListQuery, PageOf } from '../types.ts'
 
 /** `client.collections` */
 export interface CollectionsMethods {
-  /** Create a collection; it comes last. `POST /collections` */
+  /**
+   * Create a collection; it comes last. `POST /collections`
+   *
+   * It is empty at first: put spaces into it by `PATCH /spaces/{id}`. A network has at most 1,000 collections.
+   */
   create(body: Body<'collections.create'>, options?: CallOptions): CallOf<'collections.create'>
-  /** Delete a collection that holds no spaces. `DELETE /collections/{id}/` */
+  /**
+   * Delete a collection that holds no spaces. `DELETE /collections/{id}/`
+   *
+   * With a space in it, it is a 422: move or delete the spaces first.
+   */
   delete(id: Id, options?: CallOptions): CallOf<'collections.delete'>
-  /** List the collections of the network. `GET /collections` */
+  /**
+   * List the collections of the network. `GET /collections`
+   *
+   * Collections group spaces for members. `position` tells the order in which to show them.
+   */
   list(query?: ListQuery, options?: CallOptions): ListOf<'collections.list'>
-  /** Move spaces of a collection to other positions; the others keep their order in the remaining positions. `PUT /collections/{id}/order` */
+  /**
+   * Move spaces of a collection to other positions; the others keep their order in the remaining positions. `PUT /collections/{id}/order`
+   *
+   * Name only the spaces that move. All of it happens or none, and the answer has every space of the collection on one page.
+   */
   order(id: Id, body: Body<'collections.order'>, options?: CallOptions): PageOf<'collections.order'>
-  /** Change the name, description or visibility of a collection. `PUT /collections/{id}/` */
+  /**
+   * Change the name, description or visibility of a collection. `PUT /collections/{id}/`
+   *
+   * Only the fields that you send change. Its spaces and its position stay.
+   */
   replace(id: Id, body: Body<'collections.update'>, options?: CallOptions): CallOf<'collections.update'>
-  /** Show a collection. `GET /collections/{id}/` */
+  /**
+   * Show a collection. `GET /collections/{id}/`
+   *
+   * The spaces of a collection name it in their `collection_id`.
+   */
   show(id: Id, options?: CallOptions): CallOf<'collections.show'>
-  /** Change the name, description or visibility of a collection. `PATCH /collections/{id}/` */
+  /**
+   * Change the name, description or visibility of a collection. `PATCH /collections/{id}/`
+   *
+   * Only the fields that you send change. Its spaces and its position stay.
+   */
   update(id: Id, body: Body<'collections.update'>, options?: CallOptions): CallOf<'collections.update'>
 }

@@ -9,10 +9,22 @@ export interface CommentsMethods {
 
 /** `client.comments.reactions` */
 export interface CommentsReactionsMethods {
-  /** React to a comment as the token's owner; another emoji replaces the previous one. `POST /comments/{comment_id}/reactions` */
+  /**
+   * React to a comment as the token's owner; another emoji replaces the previous one. `POST /comments/{comment_id}/reactions`
+   *
+   * It sends `ReactionCreatedHook`, and `ReactionDeletedHook` before it if another emoji is replaced. The same emoji again changes nothing. A key whose owner has left is a 404.
+   */
   create(commentId: Id, body: Body<'comment_reactions.create'>, options?: CallOptions): CallOf<'comment_reactions.create'>
-  /** Remove the reaction of the token's owner from a comment. `DELETE /comments/{comment_id}/reactions` */
+  /**
+   * Remove the reaction of the token's owner from a comment. `DELETE /comments/{comment_id}/reactions`
+   *
+   * It sends `ReactionDeletedHook`. Without a reaction it is a 404.
+   */
   delete(commentId: Id, options?: CallOptions): CallOf<'comment_reactions.delete'>
-  /** List the reactions to a comment. `GET /comments/{comment_id}/reactions` */
+  /**
+   * List the reactions to a comment. `GET /comments/{comment_id}/reactions`
+   *
+   * Each member has one reaction at most; their number is `cheer_count` of the comment.
+   */
   list(commentId: Id, query?: ListQuery, options?: CallOptions): ListOf<'comment_reactions.list'>
 }

@@ -4,17 +4,41 @@ import type { Body, CallOf, Id, ListOf, ListQuery } from '../types.ts'
 
 /** `client.customFields` */
 export interface CustomFieldsMethods {
-  /** Create a custom field, a dropdown with its options. `POST /custom_fields` */
+  /**
+   * Create a custom field, a dropdown with its options. `POST /custom_fields`
+   *
+   * For a dropdown it makes the options at once. A property that does not go with the kind is a 422. No event is sent.
+   */
   create(body: Body<'custom_fields.create'>, options?: CallOptions): CallOf<'custom_fields.create'>
-  /** Delete a custom field with its options and answers. `DELETE /custom_fields/{id}/` */
+  /**
+   * Delete a custom field with its options and answers. `DELETE /custom_fields/{id}/`
+   *
+   * No event is sent for the answers that go with it. If it was primary, the `categories` of members are empty afterwards. The network's own two fields are a 403.
+   */
   delete(id: Id, options?: CallOptions): CallOf<'custom_fields.delete'>
-  /** List the custom fields of the network. `GET /custom_fields` */
-  list(query?: ListQuery & { readonly response_type?: 'tag' | 'badge' | 'dropdown_single_select' | 'dropdown_multi_select' | 'text_short' | 'text_long' | 'number' | 'boolean' | 'date' | 'location' | 'multi_location' | 'date_range' | 'recurring_date' | 'url' | 'phone_number' | undefined }, options?: CallOptions): ListOf<'custom_fields.list'>
-  /** Change a custom field, or make it the primary one, which sets the categories of members. `PUT /custom_fields/{id}/` */
+  /**
+   * List the custom fields of the network. `GET /custom_fields`
+   *
+   * The network's own two fields, which hold its tags and badges, are among them.
+   */
+  list(query?: ListQuery & { /** Only fields of this kind; any other value is ignored. */ readonly response_type?: 'tag' | 'badge' | 'dropdown_single_select' | 'dropdown_multi_select' | 'text_short' | 'text_long' | 'number' | 'boolean' | 'date' | 'location' | 'multi_location' | 'date_range' | 'recurring_date' | 'url' | 'phone_number' | undefined }, options?: CallOptions): ListOf<'custom_fields.list'>
+  /**
+   * Change a custom field, or make it the primary one, which sets the categories of members. `PUT /custom_fields/{id}/`
+   *
+   * Only the fields that you send change. With another primary field, the `categories` of all members concerned change at once. The network's own two fields are a 403.
+   */
   replace(id: Id, body: Body<'custom_fields.update'>, options?: CallOptions): CallOf<'custom_fields.update'>
-  /** Show a custom field. `GET /custom_fields/{id}/` */
+  /**
+   * Show a custom field. `GET /custom_fields/{id}/`
+   *
+   * Its options and answers have operations of their own.
+   */
   show(id: Id, options?: CallOptions): CallOf<'custom_fields.show'>
-  /** Change a custom field, or make it the primary one, which sets the categories of members. `PATCH /custom_fields/{id}/` */
+  /**
+   * Change a custom field, or make it the primary one, which sets the categories of members. `PATCH /custom_fields/{id}/`
+   *
+   * Only the fields that you send change. With another primary field, the `categories` of all members concerned change at once. The network's own two fields are a 403.
+   */
   update(id: Id, body: Body<'custom_fields.update'>, options?: CallOptions): CallOf<'custom_fields.update'>
   readonly members: CustomFieldsMembersMethods
   readonly options: CustomFieldsOptionsMethods
@@ -27,28 +51,68 @@ export interface CustomFieldsMembersMethods {
 
 /** `client.customFields.members.answers` */
 export interface CustomFieldsMembersAnswersMethods {
-  /** Delete the answer of a member to a custom field. `DELETE /custom_fields/{custom_field_id}/members/{member_id}/answers` */
+  /**
+   * Delete the answer of a member to a custom field. `DELETE /custom_fields/{custom_field_id}/members/{member_id}/answers`
+   *
+   * There is one answer at most, so the path needs no id. The same people may do it as may set the answer. Tags and badges are taken away by their own operations.
+   */
   delete(customFieldId: Id, memberId: Id, options?: CallOptions): CallOf<'answers.delete'>
-  /** List the answers of a member to a custom field: one, or none. `GET /custom_fields/{custom_field_id}/members/{member_id}/answers` */
+  /**
+   * List the answers of a member to a custom field: one, or none. `GET /custom_fields/{custom_field_id}/members/{member_id}/answers`
+   *
+   * A member has one answer to a field at most, so the list holds one record or none.
+   */
   list(customFieldId: Id, memberId: Id, query?: ListQuery, options?: CallOptions): ListOf<'answers.list'>
-  /** Show an answer. `GET /custom_fields/{custom_field_id}/members/{member_id}/answers/{id}/` */
+  /**
+   * Show an answer. `GET /custom_fields/{custom_field_id}/members/{member_id}/answers/{id}/`
+   *
+   * The answer must be that of this member to this field; any other id is a 404.
+   */
   show(customFieldId: Id, memberId: Id, id: Id, options?: CallOptions): CallOf<'answers.show'>
-  /** Set the answer of a member to a custom field, replace it, or clear it with an empty value. `POST /custom_fields/{custom_field_id}/members/{member_id}/answers` */
+  /**
+   * Set the answer of a member to a custom field, replace it, or clear it with an empty value. `POST /custom_fields/{custom_field_id}/members/{member_id}/answers`
+   *
+   * Send the fields that go with the kind of the custom field; null or an empty value clears the answer, which is a 204. The token's owner must be a host, or answer for themselves where the field allows it. It sends an event of what changed, and none if nothing did.
+   */
   upsert(customFieldId: Id, memberId: Id, body: Body<'answers.upsert'>, options?: CallOptions): CallOf<'answers.upsert'>
 }
 
 /** `client.customFields.options` */
 export interface CustomFieldsOptionsMethods {
-  /** Add an option to a dropdown. `POST /custom_fields/{custom_field_id}/options` */
+  /**
+   * Add an option to a dropdown. `POST /custom_fields/{custom_field_id}/options`
+   *
+   * A field that is no dropdown is a 422. No event is sent.
+   */
   create(customFieldId: Id, body: Body<'options.create'>, options?: CallOptions): CallOf<'options.create'>
-  /** Delete an option; nobody has chosen it any more. `DELETE /custom_fields/{custom_field_id}/options/{id}/` */
+  /**
+   * Delete an option; nobody has chosen it any more. `DELETE /custom_fields/{custom_field_id}/options/{id}/`
+   *
+   * An answer that chose nothing else goes with it, without an event. Deleting a tag or a badge this way sends `MemberTagRemovedHook` or `MemberBadgeRemovedHook` for each member who had it.
+   */
   delete(customFieldId: Id, id: Id, options?: CallOptions): CallOf<'options.delete'>
-  /** List the options of a dropdown; for the fields of tags and badges, the tags and badges. `GET /custom_fields/{custom_field_id}/options` */
-  list(customFieldId: Id, query?: ListQuery & { readonly term?: string | undefined }, options?: CallOptions): ListOf<'options.list'>
-  /** Change the title or description of an option. `PUT /custom_fields/{custom_field_id}/options/{id}/` */
+  /**
+   * List the options of a dropdown; for the fields of tags and badges, the tags and badges. `GET /custom_fields/{custom_field_id}/options`
+   *
+   * Options that members have added by their answers are among them, marked by `is_ad_hoc`.
+   */
+  list(customFieldId: Id, query?: ListQuery & { /** Only options with this text somewhere in their title. Case and accents do not matter. */ readonly term?: string | undefined }, options?: CallOptions): ListOf<'options.list'>
+  /**
+   * Change the title or description of an option. `PUT /custom_fields/{custom_field_id}/options/{id}/`
+   *
+   * Members who chose it keep it; in the primary field their `categories` show the new title. No event is sent.
+   */
   replace(customFieldId: Id, id: Id, body: Body<'options.update'>, options?: CallOptions): CallOf<'options.update'>
-  /** Show an option. `GET /custom_fields/{custom_field_id}/options/{id}/` */
+  /**
+   * Show an option. `GET /custom_fields/{custom_field_id}/options/{id}/`
+   *
+   * An option of another field is a 404.
+   */
   show(customFieldId: Id, id: Id, options?: CallOptions): CallOf<'options.show'>
-  /** Change the title or description of an option. `PATCH /custom_fields/{custom_field_id}/options/{id}/` */
+  /**
+   * Change the title or description of an option. `PATCH /custom_fields/{custom_field_id}/options/{id}/`
+   *
+   * Members who chose it keep it; in the primary field their `categories` show the new title. No event is sent.
+   */
   update(customFieldId: Id, id: Id, body: Body<'options.update'>, options?: CallOptions): CallOf<'options.update'>
 }

@@ -4,33 +4,81 @@ import type { Body, CallOf, Id, ListOf, ListQuery } from '../types.ts'
 
 /** `client.events` */
 export interface EventsMethods {
-  /** Create an event, once or recurring. `POST /events` */
+  /**
+   * Create an event, once or recurring. `POST /events`
+   *
+   * The token's owner is its creator. It sends `EventCreatedHook`; the host tells members, if it wants to.
+   */
   create(body: Body<'events.create'>, options?: CallOptions): CallOf<'events.create'>
-  /** Delete an event with its RSVPs, comments and reactions. `DELETE /events/{id}/` */
+  /**
+   * Delete an event with its RSVPs, comments and reactions. `DELETE /events/{id}/`
+   *
+   * It sends `EventCanceledHook` with the event as it was, and nothing for the answers and comments that go with it. To call off one occurrence, the host uses `community.notify.eventInstanceCanceled`.
+   */
   delete(id: Id, options?: CallOptions): CallOf<'events.delete'>
-  /** List the events of the network, newest first. `GET /events` */
+  /**
+   * List the events of the network, newest first. `GET /events`
+   *
+   * A series is one record, whose `recurrence_rule` stands for all its occurrences. Past events are listed too.
+   */
   list(query?: ListQuery, options?: CallOptions): ListOf<'events.list'>
-  /** Change an event; answers to its occurrences keep their dates, move with a new start or zone, or go with their date. `PUT /events/{id}/` */
+  /**
+   * Change an event; answers to its occurrences keep their dates, move with a new start or zone, or go with their date. `PUT /events/{id}/`
+   *
+   * It sends `EventUpdatedHook`, and then `RsvpUpdatedHook` or `RsvpDeletedHook` for each answer that moves or goes. Fields that you leave out stay; `frequency` null ends the series and keeps one event.
+   */
   replace(id: Id, body: Body<'events.update'>, options?: CallOptions): CallOf<'events.update'>
-  /** Show an event. `GET /events/{id}/` */
+  /**
+   * Show an event. `GET /events/{id}/`
+   *
+   * The id is also that of the event among the posts, so comments and reactions use it as `post_id`.
+   */
   show(id: Id, options?: CallOptions): CallOf<'events.show'>
-  /** Change an event; answers to its occurrences keep their dates, move with a new start or zone, or go with their date. `PATCH /events/{id}/` */
+  /**
+   * Change an event; answers to its occurrences keep their dates, move with a new start or zone, or go with their date. `PATCH /events/{id}/`
+   *
+   * It sends `EventUpdatedHook`, and then `RsvpUpdatedHook` or `RsvpDeletedHook` for each answer that moves or goes. Fields that you leave out stay; `frequency` null ends the series and keeps one event.
+   */
   update(id: Id, body: Body<'events.update'>, options?: CallOptions): CallOf<'events.update'>
   readonly rsvps: EventsRsvpsMethods
 }
 
 /** `client.events.rsvps` */
 export interface EventsRsvpsMethods {
-  /** Answer an invitation to an event for a member; a second answer replaces the first. `POST /events/{event_id}/rsvps` */
+  /**
+   * Answer an invitation to an event for a member; a second answer replaces the first. `POST /events/{event_id}/rsvps`
+   *
+   * It sends `RsvpCreatedHook`, or `RsvpUpdatedHook` if the member's answer changed. The event must take answers, and a limited member must belong to its space: otherwise it is a 403.
+   */
   create(eventId: Id, body: Body<'rsvps.create'>, options?: CallOptions): CallOf<'rsvps.create'>
-  /** Delete an RSVP. `DELETE /events/{event_id}/rsvps/{id}/` */
+  /**
+   * Delete an RSVP. `DELETE /events/{event_id}/rsvps/{id}/`
+   *
+   * It sends `RsvpDeletedHook`. It works on a closed event too.
+   */
   delete(eventId: Id, id: Id, options?: CallOptions): CallOf<'rsvps.delete'>
-  /** List the RSVPs of an event, or of one of its occurrences. `GET /events/{event_id}/rsvps` */
-  list(eventId: Id, query?: ListQuery & { readonly instance_at?: string | undefined }, options?: CallOptions): ListOf<'rsvps.list'>
-  /** Change an RSVP. `PUT /events/{event_id}/rsvps/{id}/` */
+  /**
+   * List the RSVPs of an event, or of one of its occurrences. `GET /events/{event_id}/rsvps`
+   *
+   * Answers of all kinds, `no` included. Those to the whole event have no `event_instance`.
+   */
+  list(eventId: Id, query?: ListQuery & { /** Only answers to the occurrence that begins then. Without an offset it is a time of the event's zone. */ readonly instance_at?: string | undefined }, options?: CallOptions): ListOf<'rsvps.list'>
+  /**
+   * Change an RSVP. `PUT /events/{event_id}/rsvps/{id}/`
+   *
+   * It sends `RsvpUpdatedHook` if something changed. The event must still take answers, and nobody can have two for one occurrence.
+   */
   replace(eventId: Id, id: Id, body: Body<'rsvps.update'>, options?: CallOptions): CallOf<'rsvps.update'>
-  /** Show an RSVP. `GET /events/{event_id}/rsvps/{id}/` */
+  /**
+   * Show an RSVP. `GET /events/{event_id}/rsvps/{id}/`
+   *
+   * An answer to another event is a 404.
+   */
   show(eventId: Id, id: Id, options?: CallOptions): CallOf<'rsvps.show'>
-  /** Change an RSVP. `PATCH /events/{event_id}/rsvps/{id}/` */
+  /**
+   * Change an RSVP. `PATCH /events/{event_id}/rsvps/{id}/`
+   *
+   * It sends `RsvpUpdatedHook` if something changed. The event must still take answers, and nobody can have two for one occurrence.
+   */
   update(eventId: Id, id: Id, body: Body<'rsvps.update'>, options?: CallOptions): CallOf<'rsvps.update'>
 }

@@ -4,14 +4,34 @@ import type { Body, CallOf, Id, ListOf, ListQuery } from '../types.ts'
 
 /** `client.invites` */
 export interface InvitesMethods {
-  /** Invite somebody to the network by mail. `POST /invites` */
+  /**
+   * Invite somebody to the network by mail. `POST /invites`
+   *
+   * The host mails it, on `InviteEmailRequestedHook`. A limited member may be invited, to become a full one. `community.acceptInvite` of the host accepts it.
+   */
   create(body: Body<'invites.create'>, options?: CallOptions): CallOf<'invites.create'>
-  /** Delete an open invite to the network or to a plan. `DELETE /invites/{id}/` */
+  /**
+   * Delete an open invite to the network or to a plan. `DELETE /invites/{id}/`
+   *
+   * The recipient can no longer accept it. An accepted invite is a 409: remove the membership instead. No event is sent.
+   */
   delete(id: Id, options?: CallOptions): CallOf<'invites.delete'>
-  /** List the invites to the network; each plan lists its own invites. `GET /invites` */
-  list(query?: ListQuery & { readonly email?: string | undefined }, options?: CallOptions): ListOf<'invites.list'>
-  /** Change an open invite to the network or to a plan; a new address gets the mail, and its own address alone sends it again. `PUT /invites/{id}/` */
+  /**
+   * List the invites to the network; each plan lists its own invites. `GET /invites`
+   *
+   * Open and accepted ones; `accepted_at` tells them apart.
+   */
+  list(query?: ListQuery & { /** Only invites to this address, in any case; an empty one finds none. */ readonly email?: string | undefined }, options?: CallOptions): ListOf<'invites.list'>
+  /**
+   * Change an open invite to the network or to a plan; a new address gets the mail, and its own address alone sends it again. `PUT /invites/{id}/`
+   *
+   * Only the fields that you send change. An accepted invite is a 422, and so is a new address that cannot be invited.
+   */
   replace(id: Id, body: Body<'invites.update'>, options?: CallOptions): CallOf<'invites.update'>
-  /** Change an open invite to the network or to a plan; a new address gets the mail, and its own address alone sends it again. `PATCH /invites/{id}/` */
+  /**
+   * Change an open invite to the network or to a plan; a new address gets the mail, and its own address alone sends it again. `PATCH /invites/{id}/`
+   *
+   * Only the fields that you send change. An accepted invite is a 422, and so is a new address that cannot be invited.
+   */
   update(id: Id, body: Body<'invites.update'>, options?: CallOptions): CallOf<'invites.update'>
 }

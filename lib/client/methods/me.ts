@@ -4,6 +4,10 @@ import type { CallOf } from '../types.ts'
 
 /** `client.me` */
 export interface MeMethods {
-  /** Show who the token belongs to. `GET /me` */
+  /**
+   * Show who the token belongs to. `GET /me`
+   *
+   * Use it to check a token. It answers for a member who has left too, as long as their key works.
+   */
   show(options?: CallOptions): CallOf<'me.show'>
 }

@@ -4,21 +4,53 @@ import type { Body, CallOf, Id, ListOf, ListQuery } from '../types.ts'
 
 /** `client.members` */
 export interface MembersMethods {
-  /** Find a member by e-mail address. `GET /members/by_email` */
-  byEmail(query: { readonly email: string }, options?: CallOptions): CallOf<'members.by_email'>
-  /** Create a member, or make a limited member a full one. `POST /members` */
+  /**
+   * Find a member by e-mail address. `GET /members/by_email`
+   *
+   * A member who has left is a 404, as is an address that nobody has.
+   */
+  byEmail(query: { /** The address, in any case. It is found even where records hide it. */ readonly email: string }, options?: CallOptions): CallOf<'members.by_email'>
+  /**
+   * Create a member, or make a limited member a full one. `POST /members`
+   *
+   * Somebody who was removed comes back under the same id. It sends `MemberJoinedHook` for the network, or for each space of a limited member. This one answer shows the address as it was sent.
+   */
   create(body: Body<'members.create'>, options?: CallOptions): CallOf<'members.create'>
-  /** Delete a member's account, also of a member who was removed or banned. `DELETE /members/{id}/` */
+  /**
+   * Delete a member's account, also of a member who was removed or banned. `DELETE /members/{id}/`
+   *
+   * It ends their payments, and frees the address unless they are banned. It sends `MemberLeftHook` for the network and each space, unless they had left before. Posts and receipts keep their names.
+   */
   delete(id: Id, options?: CallOptions): CallOf<'members.delete'>
-  /** List the members of the network, or the one with an e-mail address. `GET /members` */
-  list(query?: ListQuery & { readonly email?: string | undefined }, options?: CallOptions): ListOf<'members.list'>
-  /** Take a member out of the network; they may join again. `DELETE /members/{id}/network_membership` */
-  removeFromNetwork(id: Id, query?: { readonly cancel_plans?: boolean | undefined }, options?: CallOptions): CallOf<'members.remove_from_network'>
-  /** Change a member's role and profile. `PUT /members/{id}/` */
+  /**
+   * List the members of the network, or the one with an e-mail address. `GET /members`
+   *
+   * Active members alone, full and limited. Members who left, were removed or banned are not listed.
+   */
+  list(query?: ListQuery & { /** Only the member with this address, in any case; an empty one finds nobody. */ readonly email?: string | undefined }, options?: CallOptions): ListOf<'members.list'>
+  /**
+   * Take a member out of the network; they may join again. `DELETE /members/{id}/network_membership`
+   *
+   * It sends `MemberLeftHook` for the network and each space. Tags, badges, answers and RSVPs go without an event of their own. The last host cannot be removed.
+   */
+  removeFromNetwork(id: Id, query?: { /** Whether the member's subscriptions and purchases end too; false by default. Plans that they go on paying for open again when they come back. */ readonly cancel_plans?: boolean | undefined }, options?: CallOptions): CallOf<'members.remove_from_network'>
+  /**
+   * Change a member's role and profile. `PUT /members/{id}/`
+   *
+   * It sends `MemberUpdatedHook`, also for a role alone, and `MemberJoinedHook` if a limited member becomes a full one. The last host must stay a host, and another member's address is a 422.
+   */
   replace(id: Id, body: Body<'members.update'>, options?: CallOptions): CallOf<'members.update'>
-  /** Show a member. `GET /members/{id}/` */
+  /**
+   * Show a member. `GET /members/{id}/`
+   *
+   * A member who left, was removed or banned is a 404.
+   */
   show(id: Id, options?: CallOptions): CallOf<'members.show'>
-  /** Change a member's role and profile. `PATCH /members/{id}/` */
+  /**
+   * Change a member's role and profile. `PATCH /members/{id}/`
+   *
+   * It sends `MemberUpdatedHook`, also for a role alone, and `MemberJoinedHook` if a limited member becomes a full one. The last host must stay a host, and another member's address is a 422.
+   */
   update(id: Id, body: Body<'members.update'>, options?: CallOptions): CallOf<'members.update'>
   readonly badges: MembersBadgesMethods
   readonly passwordResets: MembersPasswordResetsMethods
@@ -29,42 +61,86 @@ export interface MembersMethods {
 
 /** `client.members.badges` */
 export interface MembersBadgesMethods {
-  /** Give a badge to a member; no error if they have it already. `POST /members/{member_id}/badges` */
+  /**
+   * Give a badge to a member; no error if they have it already. `POST /members/{member_id}/badges`
+   *
+   * It sends `MemberBadgeAddedHook` if the member did not have the badge, and answers alike either way.
+   */
   create(memberId: Id, body: Body<'member_badges.create'>, options?: CallOptions): CallOf<'member_badges.create'>
-  /** Take a badge from a member. `DELETE /members/{member_id}/badges/{badge_id}/` */
+  /**
+   * Take a badge from a member. `DELETE /members/{member_id}/badges/{badge_id}/`
+   *
+   * It sends `MemberBadgeRemovedHook`. The badge itself stays, and a badge that the member does not have is a 404.
+   */
   delete(memberId: Id, badgeId: Id, options?: CallOptions): CallOf<'member_badges.delete'>
-  /** List the badges of a member. `GET /members/{member_id}/badges` */
+  /**
+   * List the badges of a member. `GET /members/{member_id}/badges`
+   *
+   * The badges of a former member are gone: they are a 404.
+   */
   list(memberId: Id, query?: ListQuery, options?: CallOptions): ListOf<'member_badges.list'>
-  /** Show a badge of a member. `GET /members/{member_id}/badges/{badge_id}/` */
+  /**
+   * Show a badge of a member. `GET /members/{member_id}/badges/{badge_id}/`
+   *
+   * A badge that exists and that the member does not have is a 404, so this is the way to ask for one.
+   */
   show(memberId: Id, badgeId: Id, options?: CallOptions): CallOf<'member_badges.show'>
 }
 
 /** `client.members.passwordResets` */
 export interface MembersPasswordResetsMethods {
-  /** Have the host mail a password reset to a member. `POST /members/{member_id}/password_resets` */
+  /**
+   * Have the host mail a password reset to a member. `POST /members/{member_id}/password_resets`
+   *
+   * It sends `PasswordResetEmailRequestedHook` to the host's own endpoint, with the full address. The API knows no passwords, so nothing else happens.
+   */
   create(memberId: Id, options?: CallOptions): CallOf<'password_resets.create'>
 }
 
 /** `client.members.plans` */
 export interface MembersPlansMethods {
-  /** List the plans that a member can use. `GET /members/{member_id}/plans` */
+  /**
+   * List the plans that a member can use. `GET /members/{member_id}/plans`
+   *
+   * Plans that are open for the member now, whether they pay, were invited or were given them.
+   */
   list(memberId: Id, query?: ListQuery, options?: CallOptions): ListOf<'member_plans.list'>
 }
 
 /** `client.members.spaces` */
 export interface MembersSpacesMethods {
-  /** List the spaces of a member. `GET /members/{member_id}/spaces` */
+  /**
+   * List the spaces of a member. `GET /members/{member_id}/spaces`
+   *
+   * The spaces that the member has joined, by whatever way.
+   */
   list(memberId: Id, query?: ListQuery, options?: CallOptions): ListOf<'member_spaces.list'>
 }
 
 /** `client.members.tags` */
 export interface MembersTagsMethods {
-  /** Give a tag to a member; no error if they have it already. `POST /members/{member_id}/tags` */
+  /**
+   * Give a tag to a member; no error if they have it already. `POST /members/{member_id}/tags`
+   *
+   * It sends `MemberTagAddedHook` if the member did not have the tag, and answers alike either way.
+   */
   create(memberId: Id, body: Body<'member_tags.create'>, options?: CallOptions): CallOf<'member_tags.create'>
-  /** Take a tag from a member. `DELETE /members/{member_id}/tags/{tag_id}/` */
+  /**
+   * Take a tag from a member. `DELETE /members/{member_id}/tags/{tag_id}/`
+   *
+   * It sends `MemberTagRemovedHook`. The tag itself stays, and a tag that the member does not have is a 404.
+   */
   delete(memberId: Id, tagId: Id, options?: CallOptions): CallOf<'member_tags.delete'>
-  /** List the tags of a member. `GET /members/{member_id}/tags` */
+  /**
+   * List the tags of a member. `GET /members/{member_id}/tags`
+   *
+   * The tags of a former member are gone: they are a 404.
+   */
   list(memberId: Id, query?: ListQuery, options?: CallOptions): ListOf<'member_tags.list'>
-  /** Show a tag of a member. `GET /members/{member_id}/tags/{tag_id}/` */
+  /**
+   * Show a tag of a member. `GET /members/{member_id}/tags/{tag_id}/`
+   *
+   * A tag that exists and that the member does not have is a 404, so this is the way to ask for one.
+   */
   show(memberId: Id, tagId: Id, options?: CallOptions): CallOf<'member_tags.show'>
 }

@@ -4,6 +4,10 @@ import type { CallOf } from '../types.ts'
 
 /** `client.network` */
 export interface NetworkMethods {
-  /** Show the network that the token belongs to. `GET /` */
+  /**
+   * Show the network that the token belongs to. `GET /`
+   *
+   * A token opens one network. The path of any other one is a 404, whether it exists or not.
+   */
   show(options?: CallOptions): CallOf<'network.show'>
 }

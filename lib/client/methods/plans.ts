@@ -4,13 +4,29 @@ import type { CallOf, Id, ListOf, ListQuery } from '../types.ts'
 
 /** `client.plans` */
 export interface PlansMethods {
-  /** Archive a plan: its subscriptions are canceled and access to it ends. `DELETE /plans/{id}/` */
+  /**
+   * Archive a plan: its subscriptions are canceled and access to it ends. `DELETE /plans/{id}/`
+   *
+   * It sends `MemberSubscriptionCanceledHook` for each live subscription and `MemberRemovedFromPlanHook` for each member of the plan. They stay in the spaces of the plan. Live payments through Apple are a 422, because only the App Store can end them.
+   */
   archive(id: Id, options?: CallOptions): CallOf<'plans.archive'>
-  /** List the plans of the network, archived ones included. `GET /plans` */
+  /**
+   * List the plans of the network, archived ones included. `GET /plans`
+   *
+   * Hosts create plans with their payment provider, so the API lists and archives them alone.
+   */
   list(query?: ListQuery, options?: CallOptions): ListOf<'plans.list'>
-  /** Take a member off a plan by canceling their subscription or purchase. `DELETE /plans/{plan_id}/members/{id}/` */
+  /**
+   * Take a member off a plan by canceling their subscription or purchase. `DELETE /plans/{plan_id}/members/{id}/`
+   *
+   * All their payments for the plan end at once, and it sends `MemberRemovedFromPlanHook`. They stay in the spaces of the plan. A purchase through Apple is a 422.
+   */
   removeMember(planId: Id, id: Id, options?: CallOptions): CallOf<'plans.remove_member'>
-  /** Show a plan. `GET /plans/{id}/` */
+  /**
+   * Show a plan. `GET /plans/{id}/`
+   *
+   * An archived plan is shown too; its `status` tells it.
+   */
   show(id: Id, options?: CallOptions): CallOf<'plans.show'>
   readonly invites: PlansInvitesMethods
   readonly members: PlansMembersMethods
@@ -18,26 +34,62 @@ export interface PlansMethods {
 
 /** `client.plans.invites` */
 export interface PlansInvitesMethods {
-  /** Invite somebody to a plan, by e-mail address or as a member. `POST /plans/{plan_id}/invites` */
-  create(planId: Id, query?: { readonly email?: string | undefined; readonly user_id?: Id | undefined; readonly message?: string | undefined }, options?: CallOptions): CallOf<'plan_invites.create'>
-  /** Revoke an invite to a plan that nobody has accepted. `DELETE /plans/{plan_id}/invites/{id}/` */
+  /**
+   * Invite somebody to a plan, by e-mail address or as a member. `POST /plans/{plan_id}/invites`
+   *
+   * The host mails it, on `InviteEmailRequestedHook`. Somebody who has the plan, an open invite to it or a ban is a 422, and so is an archived plan.
+   */
+  create(planId: Id, query?: { /** The address to invite; either this or `user_id` is needed. If both are given, they must belong to one person. */ readonly email?: string | undefined; /** The member to invite, at the address that they have; either this or `email` is needed. */ readonly user_id?: Id | undefined; /** A personal message for the mail. */ readonly message?: string | undefined }, options?: CallOptions): CallOf<'plan_invites.create'>
+  /**
+   * Revoke an invite to a plan that nobody has accepted. `DELETE /plans/{plan_id}/invites/{id}/`
+   *
+   * The recipient can no longer accept it. An accepted invite is a 409: take the member off the plan instead. No event is sent.
+   */
   delete(planId: Id, id: Id, options?: CallOptions): CallOf<'plan_invites.delete'>
-  /** List the invites to a plan. `GET /plans/{plan_id}/invites` */
+  /**
+   * List the invites to a plan. `GET /plans/{plan_id}/invites`
+   *
+   * Open and accepted ones; `accepted_at` tells them apart. Invites to the network have their own list.
+   */
   list(planId: Id, query?: ListQuery, options?: CallOptions): ListOf<'plan_invites.list'>
-  /** Send an invite to a plan again; an invited member gets it at their present address. `PATCH /plans/{plan_id}/invites/{id}/` */
+  /**
+   * Send an invite to a plan again; an invited member gets it at their present address. `PATCH /plans/{plan_id}/invites/{id}/`
+   *
+   * The host mails it again, on `InviteEmailRequestedHook`, each time that this is called. An accepted invite and an archived plan are a 422.
+   */
   resendPatch(planId: Id, id: Id, options?: CallOptions): CallOf<'plan_invites.resend_patch'>
-  /** Send an invite to a plan again; an invited member gets it at their present address. `PUT /plans/{plan_id}/invites/{id}/` */
+  /**
+   * Send an invite to a plan again; an invited member gets it at their present address. `PUT /plans/{plan_id}/invites/{id}/`
+   *
+   * The host mails it again, on `InviteEmailRequestedHook`, each time that this is called. An accepted invite and an archived plan are a 422.
+   */
   resendPut(planId: Id, id: Id, options?: CallOptions): CallOf<'plan_invites.resend_patch'>
-  /** Show an invite to a plan. `GET /plans/{plan_id}/invites/{id}/` */
+  /**
+   * Show an invite to a plan. `GET /plans/{plan_id}/invites/{id}/`
+   *
+   * An invite to another plan is a 404.
+   */
   show(planId: Id, id: Id, options?: CallOptions): CallOf<'plan_invites.show'>
 }
 
 /** `client.plans.members` */
 export interface PlansMembersMethods {
-  /** Give a member direct access to a free or non-paid plan; they join its spaces. `POST /plans/{plan_id}/members` */
-  create(planId: Id, query: { readonly user_id: Id }, options?: CallOptions): CallOf<'plan_members.create'>
-  /** List the members of a plan. `GET /plans/{plan_id}/members` */
+  /**
+   * Give a member direct access to a free or non-paid plan; they join its spaces. `POST /plans/{plan_id}/members`
+   *
+   * It sends `MemberPurchasedHook`, and `MemberJoinedHook` for each space that they join. A member who has the plan is a 422 with the words `already assigned`; a plan that must be paid for is a 422 too.
+   */
+  create(planId: Id, query: { /** The member who gets the plan. */ readonly user_id: Id }, options?: CallOptions): CallOf<'plan_members.create'>
+  /**
+   * List the members of a plan. `GET /plans/{plan_id}/members`
+   *
+   * Everybody who can use the plan, whether they pay, were invited or were given it.
+   */
   list(planId: Id, query?: ListQuery, options?: CallOptions): ListOf<'plan_members.list'>
-  /** Show a member of a plan. `GET /plans/{plan_id}/members/{member_id}/` */
+  /**
+   * Show a member of a plan. `GET /plans/{plan_id}/members/{member_id}/`
+   *
+   * A member who does not have the plan is a 404, so this is the way to ask for access.
+   */
   show(planId: Id, memberId: Id, options?: CallOptions): CallOf<'plan_members.show'>
 }

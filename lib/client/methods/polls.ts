@@ -4,16 +4,40 @@ import type { Body, CallOf, Id, ListOf, ListQuery } from '../types.ts'
 
 /** `client.polls` */
 export interface PollsMethods {
-  /** Create a poll or a question. `POST /polls` */
+  /**
+   * Create a poll or a question. `POST /polls`
+   *
+   * It is published at once, with the token's owner as its creator. It sends the event of its kind, such as `MultipleChoicePollCreatedHook`. The API takes no votes: the host counts them.
+   */
   create(body: Body<'polls.create'>, options?: CallOptions): CallOf<'polls.create'>
-  /** Delete a poll or a question with its comments, reactions and mutes. `DELETE /polls/{id}/` */
+  /**
+   * Delete a poll or a question with its comments, reactions and mutes. `DELETE /polls/{id}/`
+   *
+   * No event is sent, neither for it nor for what goes with it.
+   */
   delete(id: Id, options?: CallOptions): CallOf<'polls.delete'>
-  /** List polls and questions, newest first. `GET /polls` */
-  list(query?: ListQuery & { readonly space_id?: Id | undefined }, options?: CallOptions): ListOf<'polls.list'>
-  /** Change the title or description of a poll or a question. `PUT /polls/{id}/` */
+  /**
+   * List polls and questions, newest first. `GET /polls`
+   *
+   * Posts and events have lists of their own; `GET /posts` has all of them together.
+   */
+  list(query?: ListQuery & { /** Only those in this space. */ readonly space_id?: Id | undefined }, options?: CallOptions): ListOf<'polls.list'>
+  /**
+   * Change the title or description of a poll or a question. `PUT /polls/{id}/`
+   *
+   * Kind, choices and space stay. It sends the event of its kind, such as `MultipleChoicePollUpdatedHook`, if something changed.
+   */
   replace(id: Id, body: Body<'polls.update'>, options?: CallOptions): CallOf<'polls.update'>
-  /** Show a poll or a question. `GET /polls/{id}/` */
+  /**
+   * Show a poll or a question. `GET /polls/{id}/`
+   *
+   * A post or an event with this id is a 404.
+   */
   show(id: Id, options?: CallOptions): CallOf<'polls.show'>
-  /** Change the title or description of a poll or a question. `PATCH /polls/{id}/` */
+  /**
+   * Change the title or description of a poll or a question. `PATCH /polls/{id}/`
+   *
+   * Kind, choices and space stay. It sends the event of its kind, such as `MultipleChoicePollUpdatedHook`, if something changed.
+   */
   update(id: Id, body: Body<'polls.update'>, options?: CallOptions): CallOf<'polls.update'>
 }

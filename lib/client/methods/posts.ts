@@ -4,18 +4,42 @@ import type { Body, CallOf, Id, ListOf, ListQuery } from '../types.ts'
 
 /** `client.posts` */
 export interface PostsMethods {
-  /** Create a post or an article. `POST /posts` */
-  create(body: Body<'posts.create'>, query?: { readonly notify?: boolean | undefined }, options?: CallOptions): CallOf<'posts.create'>
-  /** Delete a post or an article with its comments, reactions and mutes. `DELETE /posts/{id}/` */
+  /**
+   * Create a post or an article. `POST /posts`
+   *
+   * It is published at once, with the token's owner as its author. It sends `PostCreatedHook`, or `ArticleCreatedHook` for an article.
+   */
+  create(body: Body<'posts.create'>, query?: { /** Whether the host is asked to tell the members of the network; false by default. */ readonly notify?: boolean | undefined }, options?: CallOptions): CallOf<'posts.create'>
+  /**
+   * Delete a post or an article with its comments, reactions and mutes. `DELETE /posts/{id}/`
+   *
+   * No event is sent, neither for it nor for what goes with it. A poll, a question or an event is a 404 here.
+   */
   delete(id: Id, options?: CallOptions): CallOf<'posts.delete'>
-  /** List posts, articles, polls, questions and events, newest first. `GET /posts` */
-  list(query?: ListQuery & { readonly space_id?: Id | undefined }, options?: CallOptions): ListOf<'posts.list'>
-  /** Change a post or an article. `PUT /posts/{id}/` */
-  replace(id: Id, body: Body<'posts.update'>, query?: { readonly notify?: boolean | undefined }, options?: CallOptions): CallOf<'posts.update'>
-  /** Show a post, article, poll, question or event. `GET /posts/{id}/` */
+  /**
+   * List posts, articles, polls, questions and events, newest first. `GET /posts`
+   *
+   * Everything that appears in a feed; `post_type` tells what it is. Polls and events have lists with more about them.
+   */
+  list(query?: ListQuery & { /** Only those in this space. */ readonly space_id?: Id | undefined }, options?: CallOptions): ListOf<'posts.list'>
+  /**
+   * Change a post or an article. `PUT /posts/{id}/`
+   *
+   * It sends `PostUpdatedHook`, or `ArticleUpdatedHook` for an article, if something changed. A poll, a question or an event is a 404 here. With `notify`, members who have muted the post are left out.
+   */
+  replace(id: Id, body: Body<'posts.update'>, query?: { /** Whether the host is asked to tell the members of the network; false by default. */ readonly notify?: boolean | undefined }, options?: CallOptions): CallOf<'posts.update'>
+  /**
+   * Show a post, article, poll, question or event. `GET /posts/{id}/`
+   *
+   * A poll or an event is shown as a post; `GET /polls/{id}/` and `GET /events/{id}/` have more about it.
+   */
   show(id: Id, options?: CallOptions): CallOf<'posts.show'>
-  /** Change a post or an article. `PATCH /posts/{id}/` */
-  update(id: Id, body: Body<'posts.update'>, query?: { readonly notify?: boolean | undefined }, options?: CallOptions): CallOf<'posts.update'>
+  /**
+   * Change a post or an article. `PATCH /posts/{id}/`
+   *
+   * It sends `PostUpdatedHook`, or `ArticleUpdatedHook` for an article, if something changed. A poll, a question or an event is a 404 here. With `notify`, members who have muted the post are left out.
+   */
+  update(id: Id, body: Body<'posts.update'>, query?: { /** Whether the host is asked to tell the members of the network; false by default. */ readonly notify?: boolean | undefined }, options?: CallOptions): CallOf<'posts.update'>
   readonly comments: PostsCommentsMethods
   readonly mute: PostsMuteMethods
   readonly reactions: PostsReactionsMethods
@@ -23,30 +47,66 @@ export interface PostsMethods {
 
 /** `client.posts.comments` */
 export interface PostsCommentsMethods {
-  /** Comment on a post, poll, question or event as the token's owner, or reply to a comment. `POST /posts/{post_id}/comments` */
+  /**
+   * Comment on a post, poll, question or event as the token's owner, or reply to a comment. `POST /posts/{post_id}/comments`
+   *
+   * It sends `CommentCreatedHook`, counts as activity of the post, and adds to `reply_count` of the comment that it replies to. Where comments are switched off, it is a 422.
+   */
   create(postId: Id, body: Body<'comments.create'>, options?: CallOptions): CallOf<'comments.create'>
-  /** Delete a comment with its replies and reactions. `DELETE /posts/{post_id}/comments/{id}/` */
+  /**
+   * Delete a comment with its replies and reactions. `DELETE /posts/{post_id}/comments/{id}/`
+   *
+   * The comment that it replied to counts one reply less. No event is sent.
+   */
   delete(postId: Id, id: Id, options?: CallOptions): CallOf<'comments.delete'>
-  /** List the comments on a post, replies among them. `GET /posts/{post_id}/comments` */
+  /**
+   * List the comments on a post, replies among them. `GET /posts/{post_id}/comments`
+   *
+   * Comments and their replies in the order of their creation; `reply_to_id` and `depth` tell which replies to which.
+   */
   list(postId: Id, query?: ListQuery, options?: CallOptions): ListOf<'comments.list'>
-  /** Show a comment on a post. `GET /posts/{post_id}/comments/{id}/` */
+  /**
+   * Show a comment on a post. `GET /posts/{post_id}/comments/{id}/`
+   *
+   * A comment on another post is a 404.
+   */
   show(postId: Id, id: Id, options?: CallOptions): CallOf<'comments.show'>
 }
 
 /** `client.posts.mute` */
 export interface PostsMuteMethods {
-  /** Switch off the notifications of a post for a member; no error if they are off. `POST /posts/{post_id}/mute` */
-  create(postId: Id, query: { readonly user_id: Id }, options?: CallOptions): CallOf<'mute.create'>
-  /** Switch the notifications of a post on for a member; no error if they are on. `DELETE /posts/{post_id}/mute` */
-  delete(postId: Id, query: { readonly user_id: Id }, options?: CallOptions): CallOf<'mute.delete'>
+  /**
+   * Switch off the notifications of a post for a member; no error if they are off. `POST /posts/{post_id}/mute`
+   *
+   * The host leaves the member out when it tells others about a change of the post. No event is sent, and a repetition changes nothing.
+   */
+  create(postId: Id, query: { /** The member whose notifications it is about. */ readonly user_id: Id }, options?: CallOptions): CallOf<'mute.create'>
+  /**
+   * Switch the notifications of a post on for a member; no error if they are on. `DELETE /posts/{post_id}/mute`
+   *
+   * No event is sent, and a repetition changes nothing.
+   */
+  delete(postId: Id, query: { /** The member whose notifications it is about. */ readonly user_id: Id }, options?: CallOptions): CallOf<'mute.delete'>
 }
 
 /** `client.posts.reactions` */
 export interface PostsReactionsMethods {
-  /** React to a post as the token's owner; another emoji replaces the previous one. `POST /posts/{post_id}/reactions` */
+  /**
+   * React to a post as the token's owner; another emoji replaces the previous one. `POST /posts/{post_id}/reactions`
+   *
+   * It sends `ReactionCreatedHook`, and `ReactionDeletedHook` before it if another emoji is replaced. The same emoji again changes nothing. A key whose owner has left is a 404.
+   */
   create(postId: Id, body: Body<'post_reactions.create'>, options?: CallOptions): CallOf<'post_reactions.create'>
-  /** Remove the reaction of the token's owner from a post. `DELETE /posts/{post_id}/reactions` */
+  /**
+   * Remove the reaction of the token's owner from a post. `DELETE /posts/{post_id}/reactions`
+   *
+   * It sends `ReactionDeletedHook`. Without a reaction it is a 404.
+   */
   delete(postId: Id, options?: CallOptions): CallOf<'post_reactions.delete'>
-  /** List the reactions to a post. `GET /posts/{post_id}/reactions` */
+  /**
+   * List the reactions to a post. `GET /posts/{post_id}/reactions`
+   *
+   * Each member has one reaction at most. Count `base_emoji` to leave skin tones aside.
+   */
   list(postId: Id, query?: ListQuery, options?: CallOptions): ListOf<'post_reactions.list'>
 }

@@ -4,10 +4,22 @@ import type { CallOf, Id, ListOf, ListQuery } from '../types.ts'
 
 /** `client.purchases` */
 export interface PurchasesMethods {
-  /** List the purchases of the network, without revoked ones. `GET /purchases` */
-  list(query?: ListQuery & { readonly plan_id?: Id | undefined; readonly member_id?: Id | undefined }, options?: CallOptions): ListOf<'purchases.list'>
-  /** End the access that a purchase gave. `DELETE /purchases/{id}/` */
-  revoke(id: Id, query?: { readonly immediate?: boolean | undefined }, options?: CallOptions): CallOf<'purchases.revoke'>
-  /** Show a purchase, also one that was revoked. `GET /purchases/{id}/` */
+  /**
+   * List the purchases of the network, without revoked ones. `GET /purchases`
+   *
+   * Single payments alone; subscriptions have a list of their own. The host reports each purchase.
+   */
+  list(query?: ListQuery & { /** Only purchases of this plan. */ readonly plan_id?: Id | undefined; /** Only purchases of this member, who may have left. */ readonly member_id?: Id | undefined }, options?: CallOptions): ListOf<'purchases.list'>
+  /**
+   * End the access that a purchase gave. `DELETE /purchases/{id}/`
+   *
+   * It sends `MemberRemovedFromPlanHook` if the member loses the plan; another payment, the host or an invite may still grant it. No money is paid back. A second time it is a 404, and a purchase through Apple is a 422.
+   */
+  revoke(id: Id, query?: { /** Whether access ends without a grace period. It always ends at once here, with or without it. */ readonly immediate?: boolean | undefined }, options?: CallOptions): CallOf<'purchases.revoke'>
+  /**
+   * Show a purchase, also one that was revoked. `GET /purchases/{id}/`
+   *
+   * It tells what was bought, by whom and when; the plan is shown as it was then.
+   */
   show(id: Id, options?: CallOptions): CallOf<'purchases.show'>
 }

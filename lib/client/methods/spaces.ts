@@ -4,17 +4,41 @@ import type { Body, CallOf, Id, ListOf, ListQuery } from '../types.ts'
 
 /** `client.spaces` */
 export interface SpacesMethods {
-  /** Create a space. `POST /spaces` */
+  /**
+   * Create a space. `POST /spaces`
+   *
+   * It is empty and in no collection: move it by `PATCH /spaces/{id}`. No event is sent.
+   */
   create(body: Body<'spaces.create'>, options?: CallOptions): CallOf<'spaces.create'>
-  /** Delete a space without posts, including its memberships and courseworks. `DELETE /spaces/{id}` */
+  /**
+   * Delete a space without posts, including its memberships and courseworks. `DELETE /spaces/{id}`
+   *
+   * With a post, poll or event in it, it is a 422: delete those first. Its members stay in the network, and no event is sent for their leaving.
+   */
   delete(id: Id, options?: CallOptions): CallOf<'spaces.delete'>
-  /** List the spaces of the network. `GET /spaces` */
+  /**
+   * List the spaces of the network. `GET /spaces`
+   *
+   * All spaces, whether they are in a collection or not.
+   */
   list(query?: ListQuery, options?: CallOptions): ListOf<'spaces.list'>
-  /** Change the name of a space, or move it to the end of another collection; null removes it from its collection. `PUT /spaces/{id}` */
+  /**
+   * Change the name of a space, or move it to the end of another collection; null removes it from its collection. `PUT /spaces/{id}`
+   *
+   * Only the fields that you send change. The spaces behind it in its former collection move up. No event is sent.
+   */
   replace(id: Id, body: Body<'spaces.update'>, options?: CallOptions): CallOf<'spaces.update'>
-  /** Show a space. `GET /spaces/{id}` */
+  /**
+   * Show a space. `GET /spaces/{id}`
+   *
+   * Members, posts and courses of the space have operations of their own.
+   */
   show(id: Id, options?: CallOptions): CallOf<'spaces.show'>
-  /** Change the name of a space, or move it to the end of another collection; null removes it from its collection. `PATCH /spaces/{id}` */
+  /**
+   * Change the name of a space, or move it to the end of another collection; null removes it from its collection. `PATCH /spaces/{id}`
+   *
+   * Only the fields that you send change. The spaces behind it in its former collection move up. No event is sent.
+   */
   update(id: Id, body: Body<'spaces.update'>, options?: CallOptions): CallOf<'spaces.update'>
   readonly courseworks: SpacesCourseworksMethods
   readonly members: SpacesMembersMethods
@@ -22,34 +46,86 @@ export interface SpacesMethods {
 
 /** `client.spaces.courseworks` */
 export interface SpacesCourseworksMethods {
-  /** Create a section, lesson or quiz; under the course's overview by default. `POST /spaces/{space_id}/courseworks` */
+  /**
+   * Create a section, lesson or quiz; under the course's overview by default. `POST /spaces/{space_id}/courseworks`
+   *
+   * The first item of a space also makes the overview of its course. It comes last among its siblings. Sections nest up to ten levels deep.
+   */
   create(spaceId: Id, body: Body<'courseworks.create'>, options?: CallOptions): CallOf<'courseworks.create'>
-  /** Delete a course item with everything under it. `DELETE /spaces/{space_id}/courseworks/{id}/` */
+  /**
+   * Delete a course item with everything under it. `DELETE /spaces/{space_id}/courseworks/{id}/`
+   *
+   * The items behind it move up by one position. No event is sent, and what members have completed stays with the host.
+   */
   delete(spaceId: Id, id: Id, options?: CallOptions): CallOf<'courseworks.delete'>
-  /** List the course items of a space. `GET /spaces/{space_id}/courseworks` */
-  list(spaceId: Id, query?: ListQuery & { readonly type?: 'lesson' | 'quiz' | 'section' | 'overview' | undefined; readonly parent_id?: Id | undefined; readonly status?: 'posted' | 'hidden' | 'pending' | undefined }, options?: CallOptions): ListOf<'courseworks.list'>
-  /** Change a course item, or move it to the end of another parent. `PUT /spaces/{space_id}/courseworks/{id}/` */
+  /**
+   * List the course items of a space. `GET /spaces/{space_id}/courseworks`
+   *
+   * All items of the space's course, the overview and hidden items too. Build the tree from `parent_id` and `position`.
+   */
+  list(spaceId: Id, query?: ListQuery & { /** Only items of this kind. */ readonly type?: 'lesson' | 'quiz' | 'section' | 'overview' | undefined; /** Only items directly below this section or overview. */ readonly parent_id?: Id | undefined; /** Only items with this status. */ readonly status?: 'posted' | 'hidden' | 'pending' | undefined }, options?: CallOptions): ListOf<'courseworks.list'>
+  /**
+   * Change a course item, or move it to the end of another parent. `PUT /spaces/{space_id}/courseworks/{id}/`
+   *
+   * Only the fields that you send change; the `type` stays. An item that moves takes along everything below it, and its former siblings close the gap.
+   */
   replace(spaceId: Id, id: Id, body: Body<'courseworks.update'>, options?: CallOptions): CallOf<'courseworks.update'>
-  /** Show a course item. `GET /spaces/{space_id}/courseworks/{id}/` */
+  /**
+   * Show a course item. `GET /spaces/{space_id}/courseworks/{id}/`
+   *
+   * An item of another space is a 404.
+   */
   show(spaceId: Id, id: Id, options?: CallOptions): CallOf<'courseworks.show'>
-  /** Change a course item, or move it to the end of another parent. `PATCH /spaces/{space_id}/courseworks/{id}/` */
+  /**
+   * Change a course item, or move it to the end of another parent. `PATCH /spaces/{space_id}/courseworks/{id}/`
+   *
+   * Only the fields that you send change; the `type` stays. An item that moves takes along everything below it, and its former siblings close the gap.
+   */
   update(spaceId: Id, id: Id, body: Body<'courseworks.update'>, options?: CallOptions): CallOf<'courseworks.update'>
 }
 
 /** `client.spaces.members` */
 export interface SpacesMembersMethods {
-  /** Ban a member from the whole network; they cannot join again. `POST /spaces/{space_id}/members/{user_id}/ban` */
+  /**
+   * Ban a member from the whole network; they cannot join again. `POST /spaces/{space_id}/members/{user_id}/ban`
+   *
+   * Their payments end, and it sends `MemberLeftHook` for the network and each space. It does not matter whether they are in this space. Only the host can lift a ban.
+   */
   ban(spaceId: Id, userId: Id, body: Body<'space_members.ban'>, options?: CallOptions): CallOf<'space_members.ban'>
-  /** Add a member of the network to a space. `POST /spaces/{space_id}/members` */
-  create(spaceId: Id, query: { readonly user_id: Id }, options?: CallOptions): CallOf<'space_members.create'>
-  /** Take a member out of a space, unless they hold a paid plan that opens it. `DELETE /spaces/{space_id}/members/{user_id}/` */
+  /**
+   * Add a member of the network to a space. `POST /spaces/{space_id}/members`
+   *
+   * It sends `MemberJoinedHook` for the space. A member who is in it already is a 422.
+   */
+  create(spaceId: Id, query: { /** The member of the network who joins the space. */ readonly user_id: Id }, options?: CallOptions): CallOf<'space_members.create'>
+  /**
+   * Take a member out of a space, unless they hold a paid plan that opens it. `DELETE /spaces/{space_id}/members/{user_id}/`
+   *
+   * It sends `MemberLeftHook` for the space. They stay a member of the network. A paid plan that opens the space is a 403: take them off the plan first.
+   */
   delete(spaceId: Id, userId: Id, options?: CallOptions): CallOf<'space_members.delete'>
-  /** List the members of a space. `GET /spaces/{space_id}/members` */
+  /**
+   * List the members of a space. `GET /spaces/{space_id}/members`
+   *
+   * Full and limited members of the space alike. Hosts of the network are not listed unless they joined it.
+   */
   list(spaceId: Id, query?: ListQuery, options?: CallOptions): ListOf<'space_members.list'>
-  /** Change a member's role within a space, and their profile. `PUT /spaces/{space_id}/members/{user_id}/` */
+  /**
+   * Change a member's role within a space, and their profile. `PUT /spaces/{space_id}/members/{user_id}/`
+   *
+   * A `role` holds in this space alone; everything else changes the member everywhere. It sends `MemberUpdatedHook` with the space.
+   */
   replace(spaceId: Id, userId: Id, body: Body<'space_members.update'>, options?: CallOptions): CallOf<'space_members.update'>
-  /** Show a member of a space. `GET /spaces/{space_id}/members/{user_id}/` */
+  /**
+   * Show a member of a space. `GET /spaces/{space_id}/members/{user_id}/`
+   *
+   * A member of the network who is not in the space is a 404.
+   */
   show(spaceId: Id, userId: Id, options?: CallOptions): CallOf<'space_members.show'>
-  /** Change a member's role within a space, and their profile. `PATCH /spaces/{space_id}/members/{user_id}/` */
+  /**
+   * Change a member's role within a space, and their profile. `PATCH /spaces/{space_id}/members/{user_id}/`
+   *
+   * A `role` holds in this space alone; everything else changes the member everywhere. It sends `MemberUpdatedHook` with the space.
+   */
   update(spaceId: Id, userId: Id, body: Body<'space_members.update'>, options?: CallOptions): CallOf<'space_members.update'>
 }

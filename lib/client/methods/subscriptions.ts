@@ -4,10 +4,22 @@ import type { CallOf, Id, ListOf, ListQuery } from '../types.ts'
 
 /** `client.subscriptions` */
 export interface SubscriptionsMethods {
-  /** Cancel a subscription, now or at the end of its billing cycle. `DELETE /subscriptions/{id}` */
-  cancel(id: Id, query?: { readonly when?: 'now' | 'end_of_billing_cycle' | undefined }, options?: CallOptions): CallOf<'subscriptions.cancel'>
-  /** List the live subscriptions, or those that have ended. `GET /subscriptions` */
-  list(query?: ListQuery & { readonly status?: 'canceled' | undefined; readonly member_id?: Id | undefined }, options?: CallOptions): ListOf<'subscriptions.list'>
-  /** Show a subscription, live or ended. `GET /subscriptions/{id}` */
+  /**
+   * Cancel a subscription, now or at the end of its billing cycle. `DELETE /subscriptions/{id}`
+   *
+   * It sends `MemberSubscriptionCanceledHook`. Without a known period it ends at once. A second time it is a 422. No money is paid back.
+   */
+  cancel(id: Id, query?: { /** `end_of_billing_cycle`, the default, leaves the plan open until the paid period ends; `now` ends it at once. */ readonly when?: 'now' | 'end_of_billing_cycle' | undefined }, options?: CallOptions): CallOf<'subscriptions.cancel'>
+  /**
+   * List the live subscriptions, or those that have ended. `GET /subscriptions`
+   *
+   * A subscription that is canceled to the end of its period is live until then. The host reports each subscription.
+   */
+  list(query?: ListQuery & { /** `canceled` lists those that have ended; left out, or with any other value, those that are live. */ readonly status?: 'canceled' | undefined; /** Only subscriptions of this member, who may have left. */ readonly member_id?: Id | undefined }, options?: CallOptions): ListOf<'subscriptions.list'>
+  /**
+   * Show a subscription, live or ended. `GET /subscriptions/{id}`
+   *
+   * It tells what was bought, by whom and for which period; the plan is shown as it was then.
+   */
   show(id: Id, options?: CallOptions): CallOf<'subscriptions.show'>
 }

@@ -4,16 +4,40 @@ import type { Body, CallOf, Id, ListOf, ListQuery } from '../types.ts'
 
 /** `client.tags` */
 export interface TagsMethods {
-  /** Create a tag. `POST /tags` */
+  /**
+   * Create a tag. `POST /tags`
+   *
+   * Nobody has the tag yet, so no event is sent.
+   */
   create(body: Body<'tags.create'>, options?: CallOptions): CallOf<'tags.create'>
-  /** Delete a tag; every member who carries it loses it. `DELETE /tags/{id}/` */
+  /**
+   * Delete a tag; every member who carries it loses it. `DELETE /tags/{id}/`
+   *
+   * It sends `MemberTagRemovedHook` for each member who had the tag.
+   */
   delete(id: Id, options?: CallOptions): CallOf<'tags.delete'>
-  /** List the tags of the network. `GET /tags` */
+  /**
+   * List the tags of the network. `GET /tags`
+   *
+   * All tags that hosts can give, in the order of their creation. `GET /members/{member_id}/tags` lists those of one member.
+   */
   list(query?: ListQuery, options?: CallOptions): ListOf<'tags.list'>
-  /** Change the title, description or colour of a tag. `PUT /tags/{id}/` */
+  /**
+   * Change the title, description or colour of a tag. `PUT /tags/{id}/`
+   *
+   * Only the fields that you send change. Members keep the tag, and no event is sent.
+   */
   replace(id: Id, body: Body<'tags.update'>, options?: CallOptions): CallOf<'tags.update'>
-  /** Show a tag. `GET /tags/{id}/` */
+  /**
+   * Show a tag. `GET /tags/{id}/`
+   *
+   * A badge or an option with this id is a 404.
+   */
   show(id: Id, options?: CallOptions): CallOf<'tags.show'>
-  /** Change the title, description or colour of a tag. `PATCH /tags/{id}/` */
+  /**
+   * Change the title, description or colour of a tag. `PATCH /tags/{id}/`
+   *
+   * Only the fields that you send change. Members keep the tag, and no event is sent.
+   */
   update(id: Id, body: Body<'tags.update'>, options?: CallOptions): CallOf<'tags.update'>
 }

@@ -1,6 +1,6 @@
 /** The catalogue of events: groups for forms, and an example of each. */
 import { found } from '../../errors.ts'
-import { catalogue, webhookName } from '../../events/catalogue.ts'
+import { catalogue, eventDescription, type WebhookName, webhookName } from '../../events/catalogue.ts'
 import type { JsonSchema } from '../../fields.ts'
 import { exampleOf } from '../../openapi/example.ts'
 import { layout } from '../layout/layout.ts'
@@ -22,8 +22,8 @@ const groups: readonly (readonly [label: string, names: RegExp])[] = [
 ]
 
 /** Every event in its group, each once. */
-export function eventGroups(): readonly (readonly [label: string, names: readonly string[]])[] {
-  let rest = Object.keys(catalogue)
+export function eventGroups(): readonly (readonly [label: string, names: readonly WebhookName[]])[] {
+  let rest = Object.keys(catalogue) as WebhookName[]
   return groups.flatMap(([label, pattern]) => {
     const names = rest.filter((name) => pattern.test(name))
     rest = rest.filter((name) => !names.includes(name))
@@ -65,7 +65,7 @@ async function example(view: View) {
       name,
       asked(
         name,
-        html`<p class="soft">The body of a delivery, with made-up values.</p>
+        html`<p>${eventDescription(name)}</p><p class="soft">The body of a delivery, with made-up values.</p>
 <pre tabindex="0">${body}</pre><p><a class="button" href="${view.link('webhooks/events')}" data-close="Close">All events</a></p>`,
       ),
     ),
@@ -75,8 +75,8 @@ async function example(view: View) {
 async function list(view: View) {
   const items = eventGroups().map(
     ([label, names]) =>
-      html`<h2>${label}</h2><ul class="columns">${names.map(
-        (name) => html`<li><code>${name}Hook</code> ${exampleLink(view, name)}</li>`,
+      html`<h2>${label}</h2><ul>${names.map(
+        (name) => html`<li><code>${name}Hook</code> ${exampleLink(view, name)}<br>${eventDescription(name)}</li>`,
       )}</ul>`,
   )
   return page(layout(view, 'Events', html`<h1>Events</h1><p class="soft">Everything that an endpoint can receive.</p>${items}`))

@@ -85,9 +85,9 @@ test('a creation that may replace a record is destructive, as its events show', 
   ])
 })
 
-test('a description is the summary of the operation, and its scope', () => {
+test('a description is what the operation declares, and its scope', () => {
   for (const { description, operation } of toolsOf(operations, { write: ['*'] }, option))
-    expect(description).toBe(`${operation.summary} Scope of the token: ${operation.scope}.`)
+    expect(description).toBe(`${operation.summary} ${operation.description} Scope of the token: ${operation.scope}.`)
 })
 
 test('the client of the protocol takes every tool as valid', async () => {

@@ -1,6 +1,9 @@
 /** The types of the client. These tests fail in `npm run check:types`, before they run. */
 import { expect, expectTypeOf, test } from 'vitest'
+import type { Bodies } from '../../../lib/client/bodies.ts'
 import type { Answered, Call, List, Page } from '../../../lib/client/index.ts'
+import type { Results } from '../../../lib/client/records.ts'
+import type { OperationId, OperationInput, OperationResult } from '../../../lib/operations.ts'
 import { createSeededCommunity, seeded } from '../../support/seed.ts'
 import { clientOf } from '../../support/through-client.ts'
 
@@ -17,6 +20,18 @@ test('a record has the types of its declaration', async () => {
   const { data } = await client.members.show(seeded.member).withResponse()
   expectTypeOf(data).toEqualTypeOf<typeof member>()
   expect(data).toEqual(member)
+})
+
+type Same<A, B> = [A, B] extends [B, A] ? true : false
+type Declared<Name extends OperationId> =
+  OperationResult<Name> extends { readonly items: readonly (infer Item)[] } ? Item : OperationResult<Name>
+
+test('the records and bodies of every operation are those of its declaration', () => {
+  type DeclaredBody<Name extends OperationId> = OperationInput<Name> extends { readonly body: infer B } ? B : never
+  type OtherResults = { [Name in OperationId]: Same<Results[Name], Declared<Name>> extends true ? never : Name }[OperationId]
+  type OtherBodies = { [Name in keyof Bodies]: Same<Bodies[Name], DeclaredBody<Name>> extends true ? never : Name }[keyof Bodies]
+  expectTypeOf<OtherResults>().toBeNever()
+  expectTypeOf<OtherBodies>().toBeNever()
 })
 
 test('a list has the type of its records, and a call without an answer has none', () => {
