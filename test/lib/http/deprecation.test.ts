@@ -19,6 +19,7 @@ const inUse = operation({
   path: '/things',
   scope: 'tags:read',
   summary: 'List things.',
+  description: 'Things.',
   handle: async () => {},
 })
 const deprecated = operation({
