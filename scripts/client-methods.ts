@@ -130,7 +130,7 @@ function groupFile(words: readonly string[]): string {
   const [name] = words
   const sections = [...groups.values()].filter(([first]) => first === name).map(sectionOf)
   const types = ['Body', 'CallOf', 'Id', 'ListOf', 'ListQuery', 'PageOf', 'Upload'].filter((type) =>
-    sections.some((section) => new RegExp(`\\b${type}\\b`).test(section.replace(/\/\*\*[^]*?\*\//g, ''))),
+    sections.some((section) => new RegExp(`\\b${type}\\b`).test(section.replace(/\/\*\*[\s\S]*?\*\//g, ''))),
   )
   return `/** ${head} */
 import type { CallOptions } from '../options.ts'
