@@ -1,7 +1,6 @@
 /** The API reference: pages made of the declarations, under the full policy. */
 import { found } from '../../errors.ts'
 import type { JsonSchema } from '../../fields.ts'
-import { exampleOf } from '../../openapi/example.ts'
 import { layout } from '../layout/layout.ts'
 import { page } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
@@ -15,10 +14,11 @@ interface Parameter {
   readonly description?: string
   readonly schema: JsonSchema
 }
-type Content = Readonly<Record<string, { readonly schema: JsonSchema } | undefined>>
+type Content = Readonly<Record<string, { readonly schema: JsonSchema; readonly example: unknown } | undefined>>
 interface Operation {
   readonly operationId: string
   readonly summary: string
+  readonly description: string
   readonly tags: readonly string[]
   readonly security: readonly { readonly apiToken: readonly string[] }[]
   readonly 'x-events'?: readonly string[]
@@ -28,7 +28,6 @@ interface Operation {
 }
 interface Documented {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation | readonly Parameter[]>>>>
-  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> }
 }
 interface Described extends Operation {
   readonly method: string
@@ -74,10 +73,9 @@ ${search('Search operations')}${parts}`,
   )
 }
 
-const exampleIn = (content: Content | undefined, { components }: Documented): Html | undefined => {
-  const schema = Object.values(content ?? {})[0]?.schema
-  if (!schema) return undefined
-  return html`<pre tabindex="0">${JSON.stringify(exampleOf(schema, components.schemas), null, 2)}</pre>`
+const exampleIn = (content: Content | undefined): Html | undefined => {
+  const [media] = Object.values(content ?? {})
+  return media && html`<pre tabindex="0">${JSON.stringify(media.example, null, 2)}</pre>`
 }
 
 async function show(view: View) {
@@ -87,8 +85,8 @@ async function show(view: View) {
     operationsOf(document).find((each) => each.operationId === id),
     'Operation',
   )
-  const { method, path, summary, parameters, requestBody, responses, security } = operation
-  const body = exampleIn(requestBody?.content, document)
+  const { method, path, summary, description, parameters, requestBody, responses, security } = operation
+  const body = exampleIn(requestBody?.content)
   const rows = parameters.map(
     (each) =>
       html`<tr><th scope="row"><code>${each.name}</code></th><td data-label="In">${each.in}</td><td>${each.required ? 'required' : 'optional'}</td><td>${each.description ?? String(each.schema['type'] ?? '')}</td></tr>`,
@@ -97,15 +95,15 @@ async function show(view: View) {
     layout(
       view,
       operation.operationId,
-      html`<div class="head"><h1>${operation.operationId}</h1>${methodBadge(method)}</div><p>${summary}</p>
+      html`<div class="head"><h1>${operation.operationId}</h1>${methodBadge(method)}</div><p>${summary}</p><p>${description}</p>
 <pre tabindex="0">${method} ${path.replace('{network_id}', view.network.subdomain)}
 Authorization: Bearer ‹an API key with the scope ${security[0]?.apiToken.join(', ')}›</pre>
 ${operation['x-events'] && html`<p>Events: ${operation['x-events'].map((name) => html`<a href="${view.link(`webhooks/events/${name}`)}">${name}</a> `)}</p>`}
 ${rows.length > 0 && html`<h2>Parameters</h2>${table({ label: 'Parameters', columns: ['Name', 'In', 'Needed', 'Description'], rows, stop: true })}`}
 ${body && html`<h2>Body</h2>${body}`}
 <h2>Answers</h2>${Object.entries(responses).map(
-        ([status, { description, content }]) =>
-          html`<h3>${status}</h3><p>${description}</p>${status.startsWith('2') && exampleIn(content, document)}`,
+        ([status, { description: reason, content }]) =>
+          html`<h3>${status}</h3><p>${reason}</p>${status.startsWith('2') && exampleIn(content)}`,
       )}`,
     ),
   )
