@@ -10,7 +10,6 @@ import { isForHost } from '../events/catalogue.ts'
 import type { Emission } from '../events/envelope.ts'
 import { isPaged } from '../fields.ts'
 import type { AnyOperation } from '../operation.ts'
-import { jsonFieldsOf } from '../records/json/fields.ts'
 import { RecordWriter } from '../records/json/writer.ts'
 import type { Settings } from '../settings.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
@@ -20,11 +19,11 @@ import { members } from '../storage/tables/members.ts'
 import { parseInput, parseQuery } from './check.ts'
 import { type FirstAnswer, firstAnswer, keepAnswer, type Repeatable } from './idempotency.ts'
 import { keyStillWorks } from './key.ts'
-import { type Paging, readJsonPage, readPage, readPaging } from './page.ts'
+import { type Paging, readPage, readPaging } from './page.ts'
 import { permalinks } from './permalinks.ts'
 import type { Transactions, Worked } from './transactions.ts'
 import { isOutcomeUnknown } from './trouble.ts'
-import { type Address, isJsonPage, pageLinks, present, presentText, writePage } from './wire.ts'
+import { type Address, pageLinks, present, presentText } from './wire.ts'
 
 /**
  * A call that only the host can start. No hook vetoes it, it may emit every event, and its events go out even if no row
@@ -50,7 +49,7 @@ export interface OperationRequest {
   /** Parameters that came in the body of a request that needs none; those of the query go before. */
   readonly queryInBody?: object
   readonly body?: unknown
-  /** Whether the answer will be text: then the storage may write it. */
+  /** Whether the answer will be text. */
   readonly asText?: true
   /** Where it was called: for links, and the addresses of stored files. */
   readonly address: Address
@@ -71,7 +70,7 @@ export interface OperationRequest {
  */
 export type Outcome =
   | { readonly kind: 'result'; readonly value: unknown }
-  | { readonly kind: 'text'; readonly text: string | Uint8Array<ArrayBuffer> }
+  | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'kept'; readonly answer: FirstAnswer; readonly isReplay: boolean }
 
 export type RunOperation = (request: OperationRequest) => Promise<Outcome>
@@ -129,7 +128,6 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
         await hooks.before({ id: api.id, operation: api, params, query, body, principal, tx })
       }
       const emissions: Emission[] = []
-      const pages = permalinks(settings, network)
       const call: AnyCall = {
         tx,
         network,
@@ -138,8 +136,7 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
         newId,
         stamp,
         touch: () => ({ updated_at: now }),
-        permalink: pages.permalink,
-        permalinkSource: pages.permalinkSource,
+        permalink: permalinks(settings, network),
         ports,
         limits,
         newMembersConsent: settings.newMembersConsent,
@@ -151,12 +148,7 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
           if (api && !api.emits.includes(name)) throw new Error(`${api.id} does not declare the event ${name}`)
           emissions.push({ name, payload })
         },
-        async page(table, query, presentRows, sources) {
-          if (request.asText && sources && tx.writesJson && isPaged(operation.returns)) {
-            const fields = jsonFieldsOf(operation.returns.paged, table, sources, ids, address.origin)
-            const written = fields && (await readJsonPage(tx, table, paging, query ?? {}, fields))
-            if (written) return written
-          }
+        async page(table, query, presentRows) {
           const { items, after } = await readPage(tx, table, paging, query)
           return { items: presentRows ? await presentRows(items) : items, after }
         },
@@ -207,7 +199,6 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
       const outcome = await (repeat ? runRepeatable() : transactions.run(network.id, at, kind, work))
       if ('result' in outcome) {
         const { result } = outcome
-        if (isJsonPage(result)) return { kind: 'text', text: writePage(result, pageLinks(address, paging, result.after)) }
         const text = request.asText && presentText(operation.returns, result, writer, linksOf)
         return text === undefined
           ? { kind: 'result', value: present(operation.returns, result, writer, linksOf) }

@@ -6,15 +6,12 @@ import { isStorableId } from '../base/ids.ts'
 import type { OutboxRecord } from '../outbox/record.ts'
 import { differs } from './changes.ts'
 import type { Increment, LockStrength, Patch, Query, Tx, Where } from './contract.ts'
-import type { JsonFields, JsonRows } from './json.ts'
 import type { Id, Row, Table } from './table.ts'
 
 /** The same methods as `Tx`. `network_id` is filled in and checked, and inserts may omit columns with a default. */
 export interface ScopedTx {
   get<R extends Row, N>(table: Table<R, N>, id: Id): Promise<R | undefined>
   find<R extends Row, N>(table: Table<R, N>, query: Query<R>): Promise<R[]>
-  /** `undefined` where the storage cannot write the JSON of these rows. */
-  findJson<R extends Row, N>(table: Table<R, N>, query: Query<R>, fields: JsonFields): Promise<JsonRows | undefined>
   /** The first row that matches. */
   first<R extends Row, N>(table: Table<R, N>, where: Where<R>): Promise<R | undefined>
   count<R extends Row, N>(table: Table<R, N>, where: Where<R>): Promise<number>
@@ -39,8 +36,6 @@ export interface ScopedTx {
   readonly network_id: Id
   readonly native: unknown
   readonly sendsAhead: boolean
-  /** Whether the storage may write the JSON of rows: without it `findJson` need not be asked. */
-  readonly writesJson: boolean
   /** How often this transaction has changed something so far. A lock is no change, nor is an update that changes nothing. */
   readonly changes: number
 }
@@ -73,10 +68,6 @@ class NetworkTx implements ScopedTx {
     return this.#tx.sendsAhead === true
   }
 
-  get writesJson(): boolean {
-    return this.#tx.findJson !== undefined
-  }
-
   get changes(): number {
     return this.#changes
   }
@@ -90,10 +81,6 @@ class NetworkTx implements ScopedTx {
 
   find<R extends Row, N>(table: Table<R, N>, query: Query<R>): Promise<R[]> {
     return this.#tx.find(table, { ...query, where: this.#where(storable(table, query.where)) })
-  }
-
-  async findJson<R extends Row, N>(table: Table<R, N>, query: Query<R>, fields: JsonFields) {
-    return this.#tx.findJson?.(table, { ...query, where: this.#where(storable(table, query.where)) }, fields)
   }
 
   async first<R extends Row, N>(table: Table<R, N>, where: Where<R>): Promise<R | undefined> {
