@@ -22,8 +22,6 @@ export interface Statement {
   readonly together?: Together
   /** Whether it may wait for another transaction that has stored the same key. Ids are fresh. */
   readonly mayCollide?: boolean
-  /** Where rows have versions: the same page, without its text if its rows are of these versions. See `jsonPage`. */
-  unless?(versions: string): Statement
 }
 
 export interface Several {

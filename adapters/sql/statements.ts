@@ -2,10 +2,8 @@
 import type { OutboxRecord } from '../../lib/outbox/record.ts'
 import { recordsText } from '../../lib/outbox/text.ts'
 import type { LockStrength } from '../../lib/storage/contract.ts'
-import type { JsonFields } from '../../lib/storage/json.ts'
 import { type Add, clausesOf, isUnusual } from './clauses.ts'
 import { type Dialect, type Parameter, quoted, type SqlValue } from './dialect.ts'
-import { jsonPage } from './json.ts'
 import { preparedFor } from './prepared.ts'
 import type { RowQuery, Statement } from './statement.ts'
 import { type AnyRow, encodeValue, encodeWanted, type TableShape } from './values.ts'
@@ -24,17 +22,11 @@ export function statementsOf(dialect: Dialect) {
   const append = `INSERT INTO ${dialect.table('outbox')} ("records") VALUES (${dialect.parameter(1)})`
 
   /** Everything of a SELECT but its limits. */
-  function selection(
-    table: TableShape,
-    { where = {}, order, after }: RowQuery,
-    add: Add,
-    columns = columnsOf(table),
-    further: readonly string[] = [],
-  ): string {
+  function selection(table: TableShape, { where = {}, order, after }: RowQuery, add: Add): string {
     const { by, direction } = order ?? upwards
-    const all = [...conditions(table, where, add), ...further]
+    const all = conditions(table, where, add)
     if (after !== undefined) all.push(beyond(table, by, direction, after, add))
-    return `SELECT ${columns} FROM ${dialect.table(table.name)}${clause(all)}${ordering(table, by, direction)}`
+    return `SELECT ${columnsOf(table)} FROM ${dialect.table(table.name)}${clause(all)}${ordering(table, by, direction)}`
   }
 
   /**
@@ -66,21 +58,6 @@ export function statementsOf(dialect: Dialect) {
     const branches = branchesOf(table, query)
     const sql = branches.length === 0 ? selection(table, query, add) : union(table, query, branches, add)
     return { sql: `${sql}${bounds(query, add)}`, values, reads: table.name }
-  }
-
-  /** See `jsonPage`. `undefined` where several queries would have to be put together, and where a place may be null. */
-  function findJson(table: TableShape, query: RowQuery, fields: JsonFields): Statement | undefined {
-    const { where = {}, order = upwards, limit } = query
-    if (branchesOf(table, query).length > 0 || table.columns[order.by]?.nullable) return undefined
-    const write = (versions?: string): Statement => {
-      const { values, add } = parameters()
-      const rows = (columns: string) => `${selection(table, query, add, columns)}${bounds(query, add)}`
-      // With its order, so that the same index serves it. `EXISTS` would forget the order.
-      const next = (further: string) => `${selection(table, { where, order }, add, quoted(order.by), [further])} LIMIT 1`
-      const parts = { dialect, table, fields, order, add, rows, ...(limit === undefined ? {} : { next }) }
-      return { sql: jsonPage(parts, versions), values, reads: table.name }
-    }
-    return { ...write(), ...(dialect.rowVersion ? { unless: write } : {}) }
   }
 
   /** A query whose text depends on little: single values and nulls, no list, and nothing that no row can have. */
@@ -145,11 +122,6 @@ export function statementsOf(dialect: Dialect) {
     reader: (table: TableShape) => preparedOf(table).read,
 
     get,
-
-    findJson,
-
-    /** Whether a value of an answer is true. */
-    isTrue: (value: unknown): boolean => dialect.decoders.boolean?.(value) === true,
 
     find: (table: TableShape, query: RowQuery): Statement => plain(table, query) ?? written(table, query),
 

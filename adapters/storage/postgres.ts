@@ -21,7 +21,6 @@ import { statementsOf } from '../sql/statements.ts'
 import type { TableShape } from '../sql/values.ts'
 import { nestingIn } from './nesting.ts'
 import { groupedAdditions } from './postgres/additions.ts'
-import { hasRowVersions, type KeptPages, keptPages } from './postgres/kept-pages.ts'
 import { prepareTables } from './postgres/migrate.ts'
 import { nestedIn } from './postgres/nested.ts'
 import { channelOf } from './postgres/outbox.ts'
@@ -106,11 +105,8 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
   const endPool = async () => {
     if (!options.pool) await pool.end()
   }
-  let pages: KeptPages | undefined
   try {
     await prepareTables(pool, schema, tables, migrate)
-    // A pooler hides that the server is another one.
-    if (prepared && (await hasRowVersions(pool, dialect, connectTimeoutMs))) pages = keptPages()
   } catch (error) {
     await endPool()
     throw error
@@ -120,7 +116,7 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
   const work = runningWork()
   const nesting = nestingIn()
   const snapshots = sharedSnapshots({
-    open: () => openSnapshot(pool, language, pages, connectTimeoutMs, work.hold, options.pool !== undefined),
+    open: () => openSnapshot(pool, language, connectTimeoutMs, work.hold, options.pool !== undefined),
     maxReads: isPipelined(pool) ? maxReads : 1,
     statements: language.statements,
     nesting,

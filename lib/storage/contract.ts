@@ -13,7 +13,6 @@
  * adapter is right. Ids, timestamps, network scoping, defaults, validation and paging are the library's work, not yours.
  */
 import type { OutboxRecord } from '../outbox/record.ts'
-import type { JsonFields, JsonRows } from './json.ts'
 import type { Id, Row, Table } from './table.ts'
 
 /**
@@ -63,11 +62,6 @@ export interface Tx {
   get<R extends Row, N>(table: Table<R, N>, id: Id): Promise<R | undefined>
   /** The rows that match, in order. */
   find<R extends Row, N>(table: Table<R, N>, query: Query<R>): Promise<R[]>
-  /**
-   * The rows that match, in order, as the text of JSON records, and whether more follow. `undefined` for a query that it cannot
-   * answer so. Left out where the storage writes no JSON: the library then makes it of what `find` gives.
-   */
-  findJson?<R extends Row, N>(table: Table<R, N>, query: Query<R>, fields: JsonFields): Promise<JsonRows | undefined>
   /** How many rows match. */
   count<R extends Row, N>(table: Table<R, N>, where: Where<R>): Promise<number>
   /**

@@ -7,7 +7,6 @@
 import { suggestion } from '../base/suggest.ts'
 import { accessError } from '../errors.ts'
 import type { Increment, LockStrength, Patch, Query, Storage, Tx, Where } from './contract.ts'
-import type { JsonFields } from './json.ts'
 import type { Id, Row, Table } from './table.ts'
 import type { CommentRow, PostRow, ReactionRow } from './tables/content.ts'
 import type { RsvpRow } from './tables/events.ts'
@@ -127,9 +126,6 @@ function wrapped(tx: Tx, byName: ReadonlyMap<string, AnyHostTable>): Tx {
     async find(table: Table, query: Query<Row>) {
       const host = own(table)
       return host ? required(table, host.find)(native, query) : tx.find(table, query)
-    },
-    async findJson(table: Table, query: Query<Row>, fields: JsonFields) {
-      return own(table) ? undefined : tx.findJson?.(table, query, fields)
     },
     async count(table: Table, where: Where<Row>) {
       const host = own(table)

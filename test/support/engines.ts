@@ -184,8 +184,6 @@ function usedAgain(make: () => Promise<Used>): Copies {
     }
     const storage = wrappedStorage(used.database, {
       tx: (tx) => ({
-        // As a server has it: the database writes the JSON of lists.
-        ...(tx.findJson ? { findJson: tx.findJson.bind(tx) } : {}),
         insert: (table, row) => tx.insert(noted(table), row),
         update: (table, id, patch, guard) => tx.update(noted(table), id, patch, guard),
         increment: (table, id, by, guard) => tx.increment(noted(table), id, by, guard),

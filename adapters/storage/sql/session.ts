@@ -1,7 +1,6 @@
 /** One transaction's `tx`, over the executor of its statements. */
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import { Conflict, type LockStrength, StorageError, type Tx, UniqueViolation } from '../../../lib/storage/contract.ts'
-import type { JsonFields, JsonRows } from '../../../lib/storage/json.ts'
 import type { RowQuery, Statement } from '../../sql/statement.ts'
 import type { Statements } from '../../sql/statements.ts'
 import type { AnyRow, TableShape } from '../../sql/values.ts'
@@ -133,15 +132,6 @@ function txOver(session: Session, writer: Writer | undefined, statements: Statem
       // A page that nobody can reach may have a number that no database takes.
       if (query.limit === 0 || (query.offset ?? 0) > Number.MAX_SAFE_INTEGER) return []
       return (await open.query(statements.find(table, query))).map(statements.reader(table))
-    },
-
-    async findJson(table: TableShape, query: RowQuery, fields: JsonFields): Promise<JsonRows | undefined> {
-      const open = reading()
-      const statement = statements.findJson(table, query, fields)
-      if (!statement || query.limit === 0 || (query.offset ?? 0) > Number.MAX_SAFE_INTEGER) return undefined
-      const [[json, count, last, more] = []] = await open.query(statement)
-      const hasMore = statements.isTrue(more)
-      return { json: (json ?? '') as JsonRows['json'], count: Number(count), last: last === null ? null : String(last), hasMore }
     },
 
     async count(table: TableShape, where: AnyRow) {

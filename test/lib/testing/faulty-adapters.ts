@@ -15,7 +15,6 @@ import {
   UniqueViolation,
   type Where,
 } from '../../../lib/storage/contract.ts'
-import { shownValue } from '../../../lib/storage/json.ts'
 import type { Row, Table } from '../../../lib/storage/table.ts'
 import type { StorageUnderTest } from '../../../lib/testing/index.ts'
 import { recordingOutbox } from '../../adapters/storage/recording-outbox.ts'
@@ -52,22 +51,6 @@ const withoutEmptyLists = <R>(where: Where<R> = {}): Where<R> =>
 /** Same name, same rows, but nothing has to be unique. */
 const withoutKeys = <R extends Row, N>(table: Table<R, N>): Table<R, N> => ({ ...table, name: `${table.name}_free`, unique: [] })
 
-/** A `findJson` made of `find`, right but for what is done to each value. */
-const writing = (change: (value: unknown) => unknown) =>
-  faulty({
-    tx: (tx) => ({
-      async findJson(table, query, fields) {
-        const rows: readonly Readonly<Record<string, unknown>>[] = (await tx.find(table, query)) as never
-        const texts = rows.map((row) => {
-          const values = fields.map(([name, source]) => [name, change(shownValue(source, row))] as const)
-          return JSON.stringify(Object.fromEntries(values))
-        })
-        const last = String(rows.at(-1)?.[query.order?.by ?? 'id'])
-        return { json: texts.join(), count: rows.length, last, hasMore: false }
-      },
-    }),
-  })
-
 const alikeTexts =
   'texts that differ only in case, accents, form or blanks at the end are different, in conditions, keys and guards'
 const longestKeys = 'a unique key may be as long as the contract has it, and its last character counts'
@@ -91,31 +74,6 @@ export const faultyAdapters: readonly FaultyAdapter[] = [
       let version = 0
       return faulty({ storage: () => ({ version: () => ++version }) })
     },
-  },
-  {
-    defect: 'the JSON text has an empty text for null',
-    caughtBy: ['findJson, where there is one, writes every column and source as JSON has it'],
-    open: () => writing((value) => value ?? ''),
-  },
-  {
-    defect: 'the JSON text shows every field of the records in a list',
-    caughtBy: ['findJson, where there is one, shows the named fields of a list of records and nothing else of them'],
-    open: () => writing((value) => value),
-  },
-  {
-    defect: 'the JSON text is of the rows in another order',
-    caughtBy: [
-      'findJson, where there is one, finds the rows that find finds, in its order, and says their last place and whether more follow',
-    ],
-    open: () =>
-      faulty({
-        tx: (tx) => ({
-          async findJson(table, query) {
-            const rows = (await tx.find(table, query)).toReversed()
-            return { json: rows.map((row) => JSON.stringify(row)).join(), count: rows.length, last: null, hasMore: false }
-          },
-        }),
-      }),
   },
   {
     defect: 'count is always -1',
