@@ -3,7 +3,6 @@ import type { Context } from '../context.ts'
 import { Bool, Id, listOf, oneOf, record, Text, Timestamp, Url } from '../fields.ts'
 import type { PostRow } from '../storage/tables/content.ts'
 import { type MemberRow, members } from '../storage/tables/members.ts'
-import { extendedRecord, withFields } from './json/writer.ts'
 import { visibleEmail } from './visible-email.ts'
 
 export const PostStatus = oneOf('draft', 'posted', 'scheduled')
@@ -31,7 +30,7 @@ export type PostRecord = v.InferOutput<typeof Post>
 const Author = record('PostAuthor', { id: Id, email: Text, first_name: Text })
 
 /** A post in a webhook: its record, and beside `creator_id` the author as an object (specification, section 6). */
-export const PostPayload = extendedRecord('PostPayload', Post, { author: Author })
+export const PostPayload = record('PostPayload', { ...Post.entries, author: Author })
 export type PostPayloadRecord = v.InferOutput<typeof PostPayload>
 
 /** A post's record. */
@@ -69,5 +68,5 @@ export function payloadOf(
   author: MemberRow | undefined,
 ): PostPayloadRecord {
   const email = author ? visibleEmail(author, network) : ''
-  return withFields(post, { author: { id: post.creator_id, email, first_name: author?.first_name ?? '' } })
+  return { ...post, author: { id: post.creator_id, email, first_name: author?.first_name ?? '' } }
 }
