@@ -3,7 +3,7 @@ import type { OutboxRecord } from '../../lib/outbox/record.ts'
 import { recordsText } from '../../lib/outbox/text.ts'
 import type { LockStrength } from '../../lib/storage/contract.ts'
 import { type Add, clausesOf, isUnusual } from './clauses.ts'
-import { type Dialect, type Parameter, quoted, type SqlValue } from './dialect.ts'
+import { type Dialect, quoted, type SqlValue } from './dialect.ts'
 import { preparedFor } from './prepared.ts'
 import type { RowQuery, Statement } from './statement.ts'
 import { type AnyRow, encodeValue, encodeWanted, type TableShape } from './values.ts'
@@ -17,7 +17,7 @@ export type Statements = ReturnType<typeof statementsOf>
 
 export function statementsOf(dialect: Dialect) {
   const { parameters, conditions, clause, placeIn, beyond, ordering, bounds, isWritten } = clausesOf(dialect)
-  const { preparedOf, belowOf } = preparedFor(dialect)
+  const preparedOf = preparedFor(dialect)
   const columnsOf = (table: TableShape): string => preparedOf(table).list
   const append = `INSERT INTO ${dialect.table('outbox')} ("records") VALUES (${dialect.parameter(1)})`
 
@@ -133,8 +133,9 @@ export function statementsOf(dialect: Dialect) {
 
     /** Changes nothing when a key is taken: no error that would end a transaction. */
     insert(table: TableShape, row: AnyRow): Statement {
-      const { insert, write } = preparedOf(table)
-      return { sql: insert, values: write(row), writes: table.name, mayCollide: table.unique.length > 0 }
+      const { insert, together, write } = preparedOf(table)
+      const mayCollide = table.unique.length > 0
+      return { sql: insert, values: write(row), ...(together ? { together } : {}), writes: table.name, mayCollide }
     },
 
     update: (table: TableShape, id: string, patch: AnyRow, guard: AnyRow): Statement =>
@@ -145,25 +146,14 @@ export function statementsOf(dialect: Dialect) {
 
     lock(table: TableShape, id: string, strength: LockStrength): Statement {
       const asked = get(table, id)
-      const { get: plain, lock } = preparedOf(table)
+      const { get: plain, lock, shareSeveral } = preparedOf(table)
       // Where one transaction writes at a time a lock is a look.
       if (lock[strength] === plain) return asked
       // The same text each time, so that its name is found by it at once.
-      const locking = asked.sql === plain ? lock[strength] : `${asked.sql}${dialect.lock(strength)}`
-      return { sql: locking, values: asked.values, locks: strength, passing: `${locking} SKIP LOCKED` }
-    },
-
-    /** As `insert`, if a parent has these values, and locks it with `share`. `undefined` for values that no row can have. */
-    insertBelow(parent: TableShape, wanted: AnyRow, table: TableShape, row: AnyRow): Statement | undefined {
-      const values: Parameter[] = preparedOf(table).write(row)
-      const names = Object.keys(wanted)
-      for (const name of names) {
-        const type = parent.columns[name]?.type
-        const value = type && encodeWanted(dialect, type, wanted[name])
-        if (value === undefined) return undefined
-        values.push(value)
-      }
-      return { ...belowOf(parent, names, table), values, writes: table.name, mayCollide: table.unique.length > 0 }
+      const isUsual = asked.sql === plain
+      const locking = isUsual ? lock[strength] : `${asked.sql}${dialect.lock(strength)}`
+      const several = isUsual && strength === 'share' ? { several: shareSeveral } : {}
+      return { sql: locking, values: asked.values, locks: strength, passing: `${locking} SKIP LOCKED`, ...several }
     },
 
     remove(table: TableShape, id: string, guard: AnyRow): Statement {

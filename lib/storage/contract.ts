@@ -96,17 +96,6 @@ export interface Tx {
   append(records: readonly OutboxRecord[]): Promise<void>
   /** The database handle of this transaction, so that a host's own tables can join; `undefined` without one. */
   readonly native?: unknown
-  /**
-   * Stores a whole row below another one, its parent, which it locks with `share`. `undefined` if no parent has these values: then
-   * nothing is stored. The same as `lock` and `insert`, which the library calls where it is left out.
-   * @throws UniqueViolation
-   */
-  insertBelow?<P extends Row, PN, R extends Row, N>(
-    parent: Table<P, PN>,
-    values: Partial<P>,
-    table: Table<R, N>,
-    row: R,
-  ): Promise<R | undefined>
   /** Whether calls that do not wait for each other travel together: then the library asks early. Left out, they are made in turn. */
   readonly sendsAhead?: boolean
 }

@@ -25,13 +25,6 @@ export interface ScopedTx {
   /** Changes a row that was added for good. Only for the erasure of a person: whatever else it says stays. */
   redact<R extends Row, N>(table: Table<R, N>, id: Id, patch: Patch<R>): Promise<R | undefined>
   lock<R extends Row, N>(table: Table<R, N>, id: Id, strength: LockStrength): Promise<R | undefined>
-  /** Locks a row with `share`, and adds one below it. `undefined`: there is no such row, and none was added. */
-  insertBelow<P extends Row, PN, R extends Row, N>(
-    parent: Table<P, PN>,
-    id: Id,
-    table: Table<R, N>,
-    row: NoInfer<N>,
-  ): Promise<R | undefined>
   append(records: readonly OutboxRecord[]): Promise<void>
   readonly network_id: Id
   readonly native: unknown
@@ -94,19 +87,6 @@ class NetworkTx implements ScopedTx {
   insert<R extends Row, N>(table: Table<R, N>, row: NoInfer<N>): Promise<R> {
     this.#changes += 1
     return this.#tx.insert(table, this.#whole(table, row))
-  }
-
-  async insertBelow<P extends Row, PN, R extends Row, N>(
-    parent: Table<P, PN>,
-    id: Id,
-    table: Table<R, N>,
-    row: NoInfer<N>,
-  ): Promise<R | undefined> {
-    if (!isStorableId(id)) return undefined
-    if (!this.#tx.insertBelow) return (await this.lock(parent, id, 'share')) && this.insert(table, row)
-    this.#changes += 1
-    const values = { id, network_id: this.network_id } as Partial<P>
-    return this.#tx.insertBelow(parent, values, table, this.#whole(table, row))
   }
 
   #whole<R extends Row, N>(table: Table<R, N>, row: N): R {

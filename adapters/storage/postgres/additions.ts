@@ -185,15 +185,6 @@ function partOf(read: (statement: Statement) => Rows | Promise<Rows>, add: (stat
     return statement.passing === undefined ? statement : { ...statement, sql: statement.passing }
   }
 
-  async function insert(statement: Statement): Promise<boolean> {
-    const asked = passing(statement)
-    // Until the answer is here, it may have.
-    added++
-    const isAdded = await add(asked)
-    if (!isAdded) added--
-    return isAdded
-  }
-
   return {
     isLeaving: () => isLeaving,
     hasAdded: () => added > 0,
@@ -208,9 +199,13 @@ function partOf(read: (statement: Statement) => Rows | Promise<Rows>, add: (stat
     },
     sendsAhead: true,
     attempt: async () => leave(),
-    insert,
-    async insertBelow(statement) {
-      return (await insert(statement)) || leave()
+    async insert(statement) {
+      const asked = passing(statement)
+      // Until the answer is here, it may have.
+      added++
+      const isAdded = await add(asked)
+      if (!isAdded) added--
+      return isAdded
     },
     append(given) {
       if (isLeaving) leave()

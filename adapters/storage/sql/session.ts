@@ -32,8 +32,6 @@ export interface Writer extends Reader {
   insert(statement: Statement): boolean | Promise<boolean>
   /** See `Tx`. */
   readonly sendsAhead?: boolean
-  /** The same below a parent, for `insertBelow` of `Tx`. */
-  insertBelow?(statement: Statement): Promise<boolean>
   /** Puts records into the outbox, before the commit at the latest. */
   append(records: readonly OutboxRecord[]): void | Promise<void>
 }
@@ -107,16 +105,6 @@ function txOver(session: Session, writer: Writer | undefined, statements: Statem
     return firstOf(table, await (mayCollide ? open.attempt(statement, table) : open.query(statement)))
   }
 
-  async function insertBelow(parent: TableShape, wanted: AnyRow, table: TableShape, row: AnyRow): Promise<AnyRow | undefined> {
-    const open = writing()
-    const statement = statements.insertBelow(parent, wanted, table, row)
-    if (!statement) return undefined
-    if (await open.insertBelow?.(statement)) return stored(table, row)
-    const found = await open.query(statements.find(parent, { where: wanted, limit: 1 }))
-    if (found.length > 0) throw await violation(table, row)
-    return undefined
-  }
-
   const tx = {
     [own]: session,
     sendsAhead: writer?.sendsAhead === true,
@@ -143,8 +131,6 @@ function txOver(session: Session, writer: Writer | undefined, statements: Statem
       if (!(await writing().insert(statements.insert(table, row)))) throw await violation(table, row)
       return stored(table, row)
     },
-
-    insertBelow: writer?.insertBelow && insertBelow,
 
     async update(table: TableShape, id: string, patch: AnyRow, guard: AnyRow = {}) {
       return change(statements.update(table, id, patch, guard), table, patch)

@@ -453,11 +453,6 @@ export const faultyAdapters: readonly FaultyAdapter[] = [
     open: () => faulty({ storage: (storage) => lockingRows(storage, besideShare) }),
   },
   {
-    defect: 'insertBelow does not lock the parent',
-    caughtBy: ['a parent of insertBelow is neither changed nor removed before the end'],
-    open: () => faulty({ storage: (storage) => ({ transaction: (work) => work(insertsBelow(everyCallAlone(storage))) }) }),
-  },
-  {
     defect: '`after` is ignored',
     caughtBy: ['after leaves out everything up to that value, whether a row has it or not'],
     open: withQuery(({ after: _, ...query }) => query),
@@ -648,14 +643,6 @@ function lockingRows(
 /** The locks that are right. */
 const besideShare = (held: LockStrength | undefined, wanted: LockStrength): boolean =>
   held === undefined || (held === 'share' && wanted === 'share')
-
-const insertsBelow = (tx: Tx): Tx => ({
-  ...tx,
-  async insertBelow(parent, values, table, row) {
-    const [found] = await tx.find(parent, { where: values as Where<never> })
-    return found && tx.insert(table, row)
-  },
-})
 
 /** A door to data that commits every call at once. */
 function everyCallAlone(storage: Storage): Tx {
