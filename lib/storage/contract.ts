@@ -55,7 +55,7 @@ export type LockStrength = 'share' | 'update'
 
 /**
  * One transaction's door to the data. Rows that come out are frozen or copies: nothing that a caller does to them reaches
- * the store. A transaction reads its own writes.
+ * the store. A transaction reads its own writes. Calls may come before the answers to earlier ones; carry them out in their order.
  */
 export interface Tx {
   /** The row with this id, or `undefined`. */
@@ -96,8 +96,6 @@ export interface Tx {
   append(records: readonly OutboxRecord[]): Promise<void>
   /** The database handle of this transaction, so that a host's own tables can join; `undefined` without one. */
   readonly native?: unknown
-  /** Whether calls that do not wait for each other travel together: then the library asks early. Left out, they are made in turn. */
-  readonly sendsAhead?: boolean
 }
 
 /** Promises and hints about the work of a transaction; `transaction` of `Storage` describes them. */

@@ -28,7 +28,6 @@ export interface ScopedTx {
   append(records: readonly OutboxRecord[]): Promise<void>
   readonly network_id: Id
   readonly native: unknown
-  readonly sendsAhead: boolean
   /** How often this transaction has changed something so far. A lock is no change, nor is an update that changes nothing. */
   readonly changes: number
 }
@@ -55,10 +54,6 @@ class NetworkTx implements ScopedTx {
 
   get native(): unknown {
     return this.#tx.native
-  }
-
-  get sendsAhead(): boolean {
-    return this.#tx.sendsAhead === true
   }
 
   get changes(): number {

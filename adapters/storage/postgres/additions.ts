@@ -197,7 +197,6 @@ function partOf(read: (statement: Statement) => Rows | Promise<Rows>, add: (stat
       if (statement.locks && rows.length === 0) leave()
       return rows
     },
-    sendsAhead: true,
     attempt: async () => leave(),
     async insert(statement) {
       const asked = passing(statement)

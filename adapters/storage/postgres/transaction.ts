@@ -60,7 +60,6 @@ export function transactionOn(connection: Connection, language: Language): Trans
 
   return {
     native: () => handOver(),
-    sendsAhead: connection.client.pipeline === true,
     check,
 
     async query(statement) {

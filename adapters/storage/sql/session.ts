@@ -30,8 +30,6 @@ export interface Writer extends Reader {
   attempt(statement: Statement, table: TableShape): Rows | Promise<Rows>
   /** Runs an insert, and returns whether the row went in: a taken key fails no statement. */
   insert(statement: Statement): boolean | Promise<boolean>
-  /** See `Tx`. */
-  readonly sendsAhead?: boolean
   /** Puts records into the outbox, before the commit at the latest. */
   append(records: readonly OutboxRecord[]): void | Promise<void>
 }
@@ -107,7 +105,6 @@ function txOver(session: Session, writer: Writer | undefined, statements: Statem
 
   const tx = {
     [own]: session,
-    sendsAhead: writer?.sendsAhead === true,
 
     async get(table: TableShape, id: string) {
       const open = reading()
