@@ -7,7 +7,7 @@
  */
 import '../node-version.ts'
 import * as v from 'valibot'
-import type { Storage, Tx } from '../../lib/storage/contract.ts'
+import type { FastPaths, Storage, Tx } from '../../lib/storage/contract.ts'
 import { tables as allTables } from '../../lib/storage/tables.ts'
 import { anything, callable, checkOptions, count, flag, positive, type RulesOf, textOf } from '../options.ts'
 import { isPipelined, type PgClient, type PgPool } from '../sql/postgres/connection.ts'
@@ -134,14 +134,10 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
       return value
     })
 
-  const add = isPipelined(pool)
-    ? groupedAdditions({
-        begin: () => beginAhead(pool, named(language, beginReadCommitted), connectTimeoutMs),
-        language,
-        alone: write,
-        appended: notifier.notify,
-      })
-    : write
+  const begin = () => beginAhead(pool, named(language, beginReadCommitted), connectTimeoutMs)
+  const fast: FastPaths = isPipelined(pool)
+    ? { add: groupedAdditions({ begin, language, alone: write, appended: notifier.notify }) }
+    : {}
 
   async function end(): Promise<void> {
     await notifier.settled()
@@ -149,7 +145,7 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
   }
 
   return {
-    ...sqlStorage({ work, nesting, snapshots, write, add, end }),
+    ...sqlStorage({ work, nesting, snapshots, write, fast, end }),
     using: (client) => nestedIn(client, language),
   }
 }

@@ -75,7 +75,6 @@ export type Outcome =
 
 export type RunOperation = (request: OperationRequest) => Promise<Outcome>
 
-const [reading, adding, alone] = [{ readOnly: true }, { readOnly: false, adds: true }, { readOnly: false }]
 const onlyPage: Paging = { page: 1, per_page: 1, after: undefined }
 
 /** Binds `runOperation` to a community. */
@@ -106,7 +105,7 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
     }
 
     // A hook may wait for anything.
-    const kind = reads ? reading : api?.adds && !hooks.before ? adding : alone
+    const kind = reads ? 'reads' : api?.adds && !hooks.before ? 'adds' : 'writes'
     // Only what the operation itself refuses is an answer worth keeping; a veto or a fault may be gone at the next try.
     let refusal: ApiError | undefined
     const work = async (tx: ScopedTx): Promise<Worked<{ result: unknown } | { kept: FirstAnswer; isReplay: boolean }>> => {
@@ -188,10 +187,10 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
     }
     /** The key identifies the request: run again, the work finds its answer, or does it for the first time. */
     const runRepeatable = () =>
-      transactions.run(network.id, at, alone, work).catch((error: unknown) => {
+      transactions.run(network.id, at, 'writes', work).catch((error: unknown) => {
         if (!isOutcomeUnknown(error)) throw error
         mayBeWritten = true
-        return transactions.run(network.id, at, alone, work).catch((later: unknown) => {
+        return transactions.run(network.id, at, 'writes', work).catch((later: unknown) => {
           throw isApiError(later) ? later : error
         })
       })
@@ -212,7 +211,7 @@ export function pipeline(settings: Settings, transactions: Transactions): RunOpe
       if (!repeat || !refusal || refusal !== error) throw error
       // The same request may have been answered while this one ran: two of them get one answer.
       const refused: FirstAnswer = { status: refusal.status, body: JSON.stringify(refusal.body) }
-      const earlier = await transactions.run(network.id, at, alone, async (tx) => {
+      const earlier = await transactions.run(network.id, at, 'writes', async (tx) => {
         const answer = await firstAnswer(tx, repeat, now)
         if (!answer) await keepAnswer(tx, repeat, refused, stamp())
         return { result: answer, emissions: [] }

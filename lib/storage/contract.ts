@@ -98,10 +98,28 @@ export interface Tx {
   readonly native?: unknown
 }
 
-/** Promises and hints about the work of a transaction; `transaction` of `Storage` describes them. */
+/** A promise about the work of a transaction; `transaction` of `Storage` describes it. */
 export interface TransactionOptions {
   readonly readOnly?: boolean
-  readonly adds?: boolean
+}
+
+/**
+ * Ways that only make a storage faster. All are optional, and leaving them out changes no answer. Who wraps a storage's
+ * `transaction` leaves `fast` out, or wraps `add` too.
+ * @experimental they may change in any version
+ */
+export interface FastPaths {
+  /**
+   * A number that changes with every commit, before anybody can hear of that commit. If it is the number of a moment before a
+   * read began, the rows of that read are still the same. `NaN` if nothing is certain. It must be much cheaper than a read.
+   * @param tables only commits that change rows of these tables matter. A storage that does not distinguish them counts every commit
+   */
+  version?(tables?: readonly Pick<Table, 'name'>[]): number
+  /**
+   * As `transaction`, for work that most likely only reads, locks with `share`, inserts and appends, and that waits for nothing
+   * but `tx`. Several of them may run in one commit, and a second time alone where that fails.
+   */
+  add?<T>(work: (tx: Tx) => Promise<T>): Promise<T>
 }
 
 /** A database of rows and events. An adapter is a function that returns one; `testStorage` verifies it. */
@@ -119,22 +137,13 @@ export interface Storage {
    * Transactions never nest: one that waits for another one of the same storage would wait for itself. An adapter refuses it
    * with a TypeError at once. Work that begins in a transaction and continues after its end may open one.
    *
-   * @param options `readOnly` promises that `work` writes nothing; an adapter may run it on a cheaper path. `adds` hints that
-   * `work` most likely only reads, locks with `share`, inserts and appends, and promises that it waits for nothing but `tx`. An
-   * adapter may then run several of them in one commit, and a second time alone where that fails
+   * @param options `readOnly` promises that `work` writes nothing; an adapter may run it on a cheaper path
    * @throws TypeError inside of another transaction of the same storage
    * @throws Conflict when the caller must run the work again
    * @throws StorageError `full`, `unavailable` or `closed`; nothing was written
    * @throws StorageError `unknown` when the commit was sent and its outcome is not known: all of it was written, or nothing
    */
   transaction<T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>
-  /**
-   * A number that changes with every commit, before anybody can hear of that commit. If it is the number of a moment before a
-   * read began, the rows of that read are still the same. `NaN` if nothing is certain. It costs far less than a read; a storage
-   * leaves it out otherwise.
-   * @param tables only commits that change rows of these tables matter. A storage that does not distinguish them counts every commit
-   */
-  version?(tables?: readonly Pick<Table, 'name'>[]): number
   /** Waits for running transactions, then frees files, sockets and locks. May be called again. */
   close(): Promise<void>
   /**
@@ -143,6 +152,8 @@ export interface Storage {
    * it throws StorageError `unavailable`: the host runs all of it again.
    */
   using?(native: unknown): Storage
+  /** @experimental */
+  readonly fast?: FastPaths
 }
 
 /** The outbox of a storage without an outbox table (memory, lowdb), for the records of its commits. */

@@ -3,6 +3,7 @@ import '../base/supported-runtime.ts'
 
 export type { Audience, EndpointRemoval, EndpointUpsert, EventRecord, OutboxRecord } from '../outbox/record.ts'
 export type {
+  FastPaths,
   Increment,
   LockStrength,
   OutboxWriter,

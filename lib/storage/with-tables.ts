@@ -72,11 +72,10 @@ export function withTables<Native = unknown>(storage: Storage, hostTables: HostT
   for (const [name, host] of byName) byName.set(name, bound(host))
 
   return {
-    // Without the hint `adds`: a host's functions wait for whatever they like.
-    transaction: (work, { readOnly = false } = {}) => storage.transaction((tx) => work(wrapped(tx, byName)), { readOnly }),
+    transaction: (work, options) => storage.transaction((tx) => work(wrapped(tx, byName)), options),
     close: () => storage.close(),
-    // Keys are looked up first: a host's functions may do what no transaction undoes.
-    version: () => Number.NaN,
+    // Keys are looked up first: a host's functions may do what no transaction undoes. And they wait for whatever they like: no `add`.
+    fast: { version: () => Number.NaN },
     ...(storage.using ? { using: (native: unknown) => withTables(joinedTo(storage, native), hostTables) } : {}),
   }
 }

@@ -60,20 +60,28 @@ export const faultyAdapters: readonly FaultyAdapter[] = [
   {
     defect: 'the version stays as it is',
     caughtBy: ['version, where there is one, stands still between commits and changes with each of them'],
-    open: () => faulty({ storage: () => ({ version: () => 1 }) }),
+    open: () => faulty({ storage: () => ({ fast: { version: () => 1 } }) }),
   },
   {
     defect: 'the version of a table stays as it is',
     caughtBy: ['version of a table, where there is one, changes with each commit that changes its rows'],
-    open: () => faulty({ storage: () => ({ version: () => 1 }) }),
+    open: () => faulty({ storage: () => ({ fast: { version: () => 1 } }) }),
   },
   {
     defect: 'the version changes by itself',
     caughtBy: ['version, where there is one, stands still between commits and changes with each of them'],
     open: () => {
       let version = 0
-      return faulty({ storage: () => ({ version: () => ++version }) })
+      return faulty({ storage: () => ({ fast: { version: () => ++version } }) })
     },
+  },
+  {
+    defect: 'work that only adds runs again over what it has added',
+    caughtBy: ['work of which it was said that it only adds happens once, whatever it does'],
+    open: () =>
+      faulty({
+        storage: (storage) => ({ fast: { add: (work) => storage.transaction((tx) => work(tx).catch(() => work(tx))) } }),
+      }),
   },
   {
     defect: 'count is always -1',

@@ -45,7 +45,10 @@ async function open() {
   }
 }
 
-const adding = <T>(storage: Storage, work: (tx: Tx) => Promise<T>): Promise<T> => storage.transaction(work, { adds: true })
+function adding<T>({ fast }: Storage, work: (tx: Tx) => Promise<T>): Promise<T> {
+  if (!fast?.add) throw new Error('the storage has no fast way to add')
+  return fast.add(work)
+}
 
 /** Adds a part below its thing; `undefined` if that is missing. */
 async function addBelow(tx: Tx, row: ReturnType<typeof part>) {
