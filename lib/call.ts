@@ -7,7 +7,6 @@ import type { Context } from './context.ts'
 import type { EventName, PayloadOf } from './events/catalogue.ts'
 import type { Fields } from './fields.ts'
 import type { Query } from './storage/contract.ts'
-import type { JsonRows, Sources } from './storage/json.ts'
 import type { Id, Row, Table } from './storage/table.ts'
 
 /** The names of the ids in a path. */
@@ -25,11 +24,6 @@ type QueryOf<Q> = Q extends Fields ? v.InferOutput<v.ObjectSchema<Q, undefined>>
 export interface Page<Item> {
   readonly items: readonly Item[]
   /** The value of the order column behind which the next page begins; `null` on the last page. */
-  readonly after: string | null
-}
-
-/** A page whose records are JSON text already. */
-export interface JsonPage extends Pick<JsonRows, 'json'> {
   readonly after: string | null
 }
 
@@ -54,14 +48,12 @@ export interface Pager extends Context {
    * One page of a table, as the request's `page`, `per_page` and `after` ask for.
    * @param query the rows to list; by default ordered by id, ascending
    * @param present makes the records out of the page's rows; left out where the rows are the records
-   * @param sources the same as data, if possible: a database may then write the page itself
    */
   page<R extends Row, N>(table: Table<R, N>, query?: Listing<R>): Promise<Page<R>>
   page<R extends Row, N, Item>(
     table: Table<R, N>,
     query: Pick<Query<R>, 'where' | 'order'>,
     present: (rows: readonly R[]) => readonly Item[] | Promise<readonly Item[]>,
-    sources?: Sources,
   ): Promise<Page<Item>>
   /** A list that is answered as a whole, whatever `per_page` asks for; a page after the first one is empty. */
   whole<Item>(items: readonly Item[]): Page<Item>
@@ -99,7 +91,6 @@ export interface AnyCall extends Context {
     table: Table<R, N>,
     query?: Listing<R>,
     present?: (rows: readonly R[]) => readonly unknown[] | Promise<readonly unknown[]>,
-    sources?: Sources,
-  ): Promise<Page<unknown> | JsonPage>
+  ): Promise<Page<unknown>>
   whole(items: readonly unknown[]): Page<unknown>
 }

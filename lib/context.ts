@@ -1,6 +1,5 @@
 import type { Limits } from './limits.ts'
 import type { Ports } from './ports.ts'
-import type { JsonSource } from './storage/json.ts'
 import type { ScopedTx } from './storage/scoped.ts'
 import type { Id } from './storage/table.ts'
 import type { NetworkRow } from './storage/tables/administration.ts'
@@ -30,8 +29,6 @@ export interface Context {
   touch(): { readonly updated_at: string }
   /** The public address of a record's page. */
   permalink(kind: PermalinkKind, id: Id): string
-  /** The same for every record of a kind, as data. `undefined` if the host has a `permalink` function. */
-  permalinkSource(kind: PermalinkKind): JsonSource | undefined
   /** The host's ports for files, recurrence rules and phone numbers. */
   readonly ports: Ports
   /** The community's limits, for what a schema alone cannot check. */

@@ -64,8 +64,6 @@ export interface Dialect {
   readonly writtenLimits: ReadonlySet<number>
   /** No row limit beside an offset: SQLite has no OFFSET without a LIMIT. */
   readonly noLimit: string
-  /** The text of a row's id and version: it differs after each change of the row. */
-  readonly rowVersion?: string
   /** Milliseconds since 1970 by the database's clock. */
   readonly now: string
 }

@@ -8,7 +8,7 @@ export interface Statement {
   readonly values: readonly Parameter[]
   /** Asks for one row at most. */
   readonly single?: boolean
-  /** The text that asks for a list of ids instead of one, and where an answer has the id. */
+  /** The text that asks for a list of ids instead of one, and where an answer has the id. One that locks waits for nobody. */
   readonly byIds?: ByIds
   /** The table of which it reads rows, where it only reads. */
   readonly reads?: string
@@ -18,12 +18,10 @@ export interface Statement {
   readonly locks?: LockStrength
   /** The text that passes over a row whose lock it would wait for. */
   readonly skipLocked?: string
-  /** Of an insert: the text that adds several rows and waits for nobody. Answers are the ids that it added. */
+  /** Of an insert: the text that adds several rows. Answers are the ids that it added. */
   readonly manyRows?: ManyRows
   /** Whether it may wait for another transaction that has stored the same key. Ids are fresh. */
   readonly mayCollide?: boolean
-  /** Where rows have versions: the same page, without its text if its rows are of these versions. See `jsonPage`. */
-  unless?(versions: string): Statement
 }
 
 export interface ByIds {

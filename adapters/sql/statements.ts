@@ -2,10 +2,8 @@
 import type { OutboxRecord } from '../../lib/outbox/record.ts'
 import { recordsText } from '../../lib/outbox/text.ts'
 import type { LockStrength } from '../../lib/storage/contract.ts'
-import type { JsonFields } from '../../lib/storage/json.ts'
 import { type Add, clausesOf, isUnusual } from './clauses.ts'
-import { type Dialect, type Parameter, quoted, type SqlValue } from './dialect.ts'
-import { jsonPage } from './json.ts'
+import { type Dialect, quoted, type SqlValue } from './dialect.ts'
 import { preparedFor } from './prepared.ts'
 import type { RowQuery, Statement } from './statement.ts'
 import { type AnyRow, encodeValue, encodeWanted, type TableShape } from './values.ts'
@@ -19,22 +17,16 @@ export type Statements = ReturnType<typeof statementsOf>
 
 export function statementsOf(dialect: Dialect) {
   const { parameters, conditions, clause, placeIn, beyond, ordering, bounds, isWritten } = clausesOf(dialect)
-  const { preparedOf, belowOf } = preparedFor(dialect)
+  const preparedOf = preparedFor(dialect)
   const columnsOf = (table: TableShape): string => preparedOf(table).list
   const append = `INSERT INTO ${dialect.table('outbox')} ("records") VALUES (${dialect.parameter(1)})`
 
   /** Everything of a SELECT but its limits. */
-  function selection(
-    table: TableShape,
-    { where = {}, order, after }: RowQuery,
-    add: Add,
-    columns = columnsOf(table),
-    further: readonly string[] = [],
-  ): string {
+  function selection(table: TableShape, { where = {}, order, after }: RowQuery, add: Add): string {
     const { by, direction } = order ?? upwards
-    const all = [...conditions(table, where, add), ...further]
+    const all = conditions(table, where, add)
     if (after !== undefined) all.push(beyond(table, by, direction, after, add))
-    return `SELECT ${columns} FROM ${dialect.table(table.name)}${clause(all)}${ordering(table, by, direction)}`
+    return `SELECT ${columnsOf(table)} FROM ${dialect.table(table.name)}${clause(all)}${ordering(table, by, direction)}`
   }
 
   /**
@@ -66,21 +58,6 @@ export function statementsOf(dialect: Dialect) {
     const branches = branchesOf(table, query)
     const sql = branches.length === 0 ? selection(table, query, add) : union(table, query, branches, add)
     return { sql: `${sql}${bounds(query, add)}`, values, reads: table.name }
-  }
-
-  /** See `jsonPage`. `undefined` where several queries would have to be put together, and where a place may be null. */
-  function findJson(table: TableShape, query: RowQuery, fields: JsonFields): Statement | undefined {
-    const { where = {}, order = upwards, limit } = query
-    if (branchesOf(table, query).length > 0 || table.columns[order.by]?.nullable) return undefined
-    const write = (versions?: string): Statement => {
-      const { values, add } = parameters()
-      const rows = (columns: string) => `${selection(table, query, add, columns)}${bounds(query, add)}`
-      // With its order, so that the same index serves it. `EXISTS` would forget the order.
-      const next = (further: string) => `${selection(table, { where, order }, add, quoted(order.by), [further])} LIMIT 1`
-      const parts = { dialect, table, fields, order, add, rows, ...(limit === undefined ? {} : { next }) }
-      return { sql: jsonPage(parts, versions), values, reads: table.name }
-    }
-    return { ...write(), ...(dialect.rowVersion ? { unless: write } : {}) }
   }
 
   /** A query whose text depends on little: single values and nulls, no list, and nothing that no row can have. */
@@ -146,11 +123,6 @@ export function statementsOf(dialect: Dialect) {
 
     get,
 
-    findJson,
-
-    /** Whether a value of an answer is true. */
-    isTrue: (value: unknown): boolean => dialect.decoders.boolean?.(value) === true,
-
     find: (table: TableShape, query: RowQuery): Statement => plain(table, query) ?? written(table, query),
 
     count(table: TableShape, where: AnyRow): Statement {
@@ -161,8 +133,9 @@ export function statementsOf(dialect: Dialect) {
 
     /** Changes nothing when a key is taken: no error that would end a transaction. */
     insert(table: TableShape, row: AnyRow): Statement {
-      const { insert, write } = preparedOf(table)
-      return { sql: insert, values: write(row), writes: table.name, mayCollide: table.unique.length > 0 }
+      const { insert, manyRows, write } = preparedOf(table)
+      const mayCollide = table.unique.length > 0
+      return { sql: insert, values: write(row), ...(manyRows ? { manyRows } : {}), writes: table.name, mayCollide }
     },
 
     update: (table: TableShape, id: string, patch: AnyRow, guard: AnyRow): Statement =>
@@ -173,25 +146,14 @@ export function statementsOf(dialect: Dialect) {
 
     lock(table: TableShape, id: string, strength: LockStrength): Statement {
       const asked = get(table, id)
-      const { get: plain, lock } = preparedOf(table)
+      const { get: plain, lock, shareByIds } = preparedOf(table)
       // Where one transaction writes at a time a lock is a look.
       if (lock[strength] === plain) return asked
       // The same text each time, so that its name is found by it at once.
-      const locking = asked.sql === plain ? lock[strength] : `${asked.sql}${dialect.lock(strength)}`
-      return { sql: locking, values: asked.values, locks: strength, skipLocked: `${locking} SKIP LOCKED` }
-    },
-
-    /** As `insert`, if a parent has these values, and locks it with `share`. `undefined` for values that no row can have. */
-    insertBelow(parent: TableShape, wanted: AnyRow, table: TableShape, row: AnyRow): Statement | undefined {
-      const values: Parameter[] = preparedOf(table).write(row)
-      const names = Object.keys(wanted)
-      for (const name of names) {
-        const type = parent.columns[name]?.type
-        const value = type && encodeWanted(dialect, type, wanted[name])
-        if (value === undefined) return undefined
-        values.push(value)
-      }
-      return { ...belowOf(parent, names, table), values, writes: table.name, mayCollide: table.unique.length > 0 }
+      const isUsual = asked.sql === plain
+      const locking = isUsual ? lock[strength] : `${asked.sql}${dialect.lock(strength)}`
+      const byIds = isUsual && strength === 'share' ? { byIds: shareByIds } : {}
+      return { sql: locking, values: asked.values, locks: strength, skipLocked: `${locking} SKIP LOCKED`, ...byIds }
     },
 
     remove(table: TableShape, id: string, guard: AnyRow): Statement {

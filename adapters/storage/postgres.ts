@@ -7,7 +7,7 @@
  */
 import '../node-version.ts'
 import * as v from 'valibot'
-import type { Storage, Tx } from '../../lib/storage/contract.ts'
+import type { FastPaths, Storage, Tx } from '../../lib/storage/contract.ts'
 import { tables as allTables } from '../../lib/storage/tables.ts'
 import { anything, callable, checkOptions, count, flag, positive, type RulesOf, textOf } from '../options.ts'
 import { withSchema } from '../sql/postgres/address.ts'
@@ -22,7 +22,6 @@ import { statementsOf } from '../sql/statements.ts'
 import type { TableShape } from '../sql/values.ts'
 import { nestingIn } from './nesting.ts'
 import { groupedAdditions } from './postgres/additions.ts'
-import { hasRowVersions, type KeptPages, keptPages } from './postgres/kept-pages.ts'
 import { prepareTables } from './postgres/migrate.ts'
 import { nestedIn } from './postgres/nested.ts'
 import { channelOf } from './postgres/outbox.ts'
@@ -107,11 +106,8 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
   const endPool = async () => {
     if (!options.pool) await pool.end()
   }
-  let pages: KeptPages | undefined
   try {
     await prepareTables(pool, schema, tables, migrate)
-    // A pooler hides that the server is another one.
-    if (prepared && (await hasRowVersions(pool, dialect, connectTimeoutMs))) pages = keptPages()
   } catch (error) {
     await endPool()
     throw error
@@ -121,7 +117,7 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
   const work = runningWork()
   const nesting = nestingIn()
   const snapshots = sharedSnapshots({
-    open: () => openSnapshot(pool, language, pages, connectTimeoutMs, work.hold, options.pool !== undefined),
+    open: () => openSnapshot(pool, language, connectTimeoutMs, work.hold, options.pool !== undefined),
     maxReads: isPipelined(pool) ? maxReads : 1,
     statements: language.statements,
     nesting,
@@ -139,14 +135,10 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
       return value
     })
 
-  const add = isPipelined(pool)
-    ? groupedAdditions({
-        begin: () => beginAhead(pool, named(language, beginReadCommitted), connectTimeoutMs),
-        language,
-        alone: write,
-        appended: notifier.notify,
-      })
-    : write
+  const begin = () => beginAhead(pool, named(language, beginReadCommitted), connectTimeoutMs)
+  const fast: FastPaths = isPipelined(pool)
+    ? { add: groupedAdditions({ begin, language, alone: write, appended: notifier.notify }) }
+    : {}
 
   async function end(): Promise<void> {
     await notifier.settled()
@@ -154,7 +146,7 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
   }
 
   return {
-    ...sqlStorage({ work, nesting, snapshots, write, add, end }),
+    ...sqlStorage({ work, nesting, snapshots, write, fast, end }),
     using: (client) => nestedIn(client, language),
     ...(url === undefined ? {} : { outbox: withSchema(url, schema) }),
   }

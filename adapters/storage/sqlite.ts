@@ -164,7 +164,7 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
   )
   return {
     ...sqlStorage({
-      ...{ work, nesting, snapshots, version: version.now },
+      ...{ work, nesting, snapshots, fast: { version: version.now } },
       async write(asked) {
         inExclusive.refuse()
         const own = new Changed()

@@ -41,8 +41,8 @@ export interface Incoming {
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** `null` where there is no body; bytes are UTF-8. */
-  readonly body: string | Uint8Array<ArrayBuffer> | null
+  /** `null` where there is no body. */
+  readonly body: string | null
 }
 
 /** A fault of the host's set-up, for `onError`: an empty body in place of the one that was sent would change nothing without a word. */
@@ -59,11 +59,7 @@ const json = {
 }
 
 /** An answer whose body is already JSON. */
-export function jsonAnswer(
-  status: number,
-  body: string | Uint8Array<ArrayBuffer>,
-  headers: Readonly<Record<string, string>> = {},
-): Answer {
+export function jsonAnswer(status: number, body: string, headers: Readonly<Record<string, string>> = {}): Answer {
   return { status, headers: { ...json, ...headers }, body }
 }
 

@@ -57,12 +57,12 @@ export function tokenRows({ storage, keysOfFormerMembers }: Pick<Settings, 'stor
 
   return {
     /** Rows of an earlier request, which may have changed. Only where the storage has no version that would tell. */
-    remembered: (token: string): TokenRows | undefined => (storage.version ? undefined : known.get(token)?.last),
+    remembered: (token: string): TokenRows | undefined => (storage.fast?.version ? undefined : known.get(token)?.last),
 
     /** The rows as they are now, if they were read before and nothing has changed since. */
     current(token: string): TokenRows | undefined {
       const found = known.get(token)
-      return found && found.lastVersion === storage.version?.(tables) ? found.last : undefined
+      return found && found.lastVersion === storage.fast?.version?.(tables) ? found.last : undefined
     },
 
     /** The rows for a caller whom the host has recognised. */
@@ -74,7 +74,7 @@ export function tokenRows({ storage, keysOfFormerMembers }: Pick<Settings, 'stor
       if (hash === undefined) return undefined
       const before = known.get(token)
       // Read before the rows: a commit in between makes them old.
-      const version = storage.version?.(tables) ?? Number.NaN
+      const version = storage.fast?.version?.(tables) ?? Number.NaN
       // Requests that arrive during a look-up wait for that one.
       if (before?.version === version) return before.rows
       const rows = lookUp(hash, before?.network_id)

@@ -2,12 +2,10 @@
 import type { AnyCall } from '../call.ts'
 import type { Principal } from '../context.ts'
 import type { Emission } from '../events/envelope.ts'
-import { isPaged } from '../fields.ts'
-import { jsonFieldsOf } from '../records/json/fields.ts'
 import type { Settings } from '../settings.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
-import { readJsonPage, readPage } from './page.ts'
+import { readPage } from './page.ts'
 import { permalinks } from './permalinks.ts'
 import type { Run } from './run.ts'
 
@@ -22,7 +20,7 @@ export interface CallParts {
 
 export function makeCall(settings: Settings, run: Run, { tx, principal, newId, emissions }: CallParts): AnyCall {
   const { request, api, now, paging } = run
-  const { operation, network, address } = request
+  const { network } = request
   return {
     tx,
     network,
@@ -31,7 +29,7 @@ export function makeCall(settings: Settings, run: Run, { tx, principal, newId, e
     newId,
     stamp: () => ({ id: newId(), created_at: now, updated_at: now }),
     touch: () => ({ updated_at: now }),
-    ...permalinks(settings, network),
+    permalink: permalinks(settings, network),
     ports: settings.ports,
     limits: settings.limits,
     newMembersConsent: settings.newMembersConsent,
@@ -43,12 +41,7 @@ export function makeCall(settings: Settings, run: Run, { tx, principal, newId, e
       if (api && !api.emits.includes(name)) throw new Error(`${api.id} does not declare the event ${name}`)
       emissions.push({ name, payload })
     },
-    async page(table, query, presentRows, sources) {
-      if (run.asText && sources && tx.writesJson && isPaged(operation.returns)) {
-        const fields = jsonFieldsOf(operation.returns.paged, table, sources, settings.ids, address.origin)
-        const written = fields && (await readJsonPage(tx, table, paging, query ?? {}, fields))
-        if (written) return written
-      }
+    async page(table, query, presentRows) {
       const { items, after } = await readPage(tx, table, paging, query)
       return { items: presentRows ? await presentRows(items) : items, after }
     },

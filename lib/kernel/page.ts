@@ -1,8 +1,7 @@
 import { isStorableId } from '../base/ids.ts'
-import type { JsonPage, Listing, Page } from '../call.ts'
+import type { Listing, Page } from '../call.ts'
 import { badRequest, fail } from '../errors.ts'
 import type { Query } from '../storage/contract.ts'
-import type { JsonFields } from '../storage/json.ts'
 import { rowsOf } from '../storage/rows-of.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Row, Table } from '../storage/table.ts'
@@ -38,27 +37,19 @@ export function readPaging(query: Readonly<Record<string, string | undefined>>):
   }
 }
 
-/** Where a page begins, and its length; `undefined` where no page can be. */
-function boundsOf({ page, per_page, after }: Paging): Pick<Query<Row>, 'limit' | 'offset' | 'after'> | undefined {
-  const offset = after === undefined ? (page - 1) * per_page : 0
-  if (!Number.isSafeInteger(offset)) return undefined
-  return { limit: per_page, ...(after === undefined ? { offset } : { after }) }
-}
-
 /**
  * Reads one page of a table, and one row more to know whether there is a next one; nothing is ever counted.
  */
 export async function readPage<R extends Row, N>(
   tx: ScopedTx,
   table: Table<R, N>,
-  paging: Paging,
+  { page, per_page, after }: Paging,
   query: Listing<R> = {},
 ): Promise<Page<R>> {
-  const bounds = boundsOf(paging)
-  if (!bounds) return { items: [], after: null }
-  const { per_page } = paging
+  const offset = after === undefined ? (page - 1) * per_page : 0
+  if (!Number.isSafeInteger(offset)) return { items: [], after: null }
   const { picks, ...asked } = query
-  const limits = { ...bounds, limit: per_page + 1 }
+  const limits = { limit: per_page + 1, ...(after === undefined ? { offset } : { after }) }
   const rows = picks ? await picked(tx, table, asked.where, picks, limits) : await tx.find(table, { ...asked, ...limits })
   const items = rows.slice(0, per_page)
   const last = items.at(-1)
@@ -83,17 +74,4 @@ async function picked<R extends Row, N>(
     if (rows.length === limit) break
   }
   return rows
-}
-
-/** As `readPage`, where the storage writes the JSON of these rows; else `undefined`. */
-export async function readJsonPage<R extends Row, N>(
-  tx: ScopedTx,
-  table: Table<R, N>,
-  paging: Paging,
-  query: Pick<Query<R>, 'where' | 'order'>,
-  fields: JsonFields,
-): Promise<JsonPage | undefined> {
-  const bounds = boundsOf(paging)
-  const found = bounds && (await tx.findJson(table, { ...query, ...bounds }, fields))
-  return found && { json: found.json, after: found.hasMore ? found.last : null }
 }

@@ -12,7 +12,6 @@ import { isPaged } from '../fields.ts'
 import type { AnyOperation } from '../operation.ts'
 import { RecordWriter } from '../records/json/writer.ts'
 import type { Settings } from '../settings.ts'
-import type { TransactionOptions } from '../storage/contract.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import { members } from '../storage/tables/members.ts'
 import { parseInput, parseQuery } from './check.ts'
@@ -21,8 +20,8 @@ import { makeCall } from './make-call.ts'
 import { type Paging, readPaging } from './page.ts'
 import type { Actor, OperationRequest, Run, Step, TextAnswer } from './run.ts'
 import { isOutcomeUnknown } from './storage-errors.ts'
-import type { Transactions } from './transactions.ts'
-import { isJsonPage, pageLinks, present, presentText, writePage } from './wire.ts'
+import type { Kind, Transactions } from './transactions.ts'
+import { pageLinks, present, presentText } from './wire.ts'
 
 /** Runs operations for every caller. */
 export interface Pipeline {
@@ -32,7 +31,6 @@ export interface Pipeline {
   text(request: OperationRequest): Promise<TextAnswer>
 }
 
-const [reading, adding, alone] = [{ readOnly: true }, { readOnly: false, adds: true }, { readOnly: false }]
 const onlyPage: Paging = { page: 1, per_page: 1, after: undefined }
 const nothingToCheck = async () => undefined
 
@@ -54,7 +52,7 @@ export function pipeline(settings: Settings, transactions: Transactions): Pipeli
   }
 
   /** Does what the operation does before its transaction, such as storing a file. */
-  async function prepare(request: OperationRequest, asText: boolean): Promise<Run> {
+  async function prepare(request: OperationRequest): Promise<Run> {
     const input = checkInput(request)
     const repeat = request.repeat && (await request.repeat())
     const now = isoTime(clock.now())
@@ -62,7 +60,7 @@ export function pipeline(settings: Settings, transactions: Transactions): Pipeli
     const { api, body } = input
     const addBytes = (bytes: number) => request.usage?.add(bytes)
     const prepared = api?.prepare && (await api.prepare({ body, ports, limits, newName: chance.uuid, addBytes }))
-    return { request, asText, ...input, repeat, now, writer, prepared, refusal: undefined, mayBeWritten: false }
+    return { request, ...input, repeat, now, writer, prepared, refusal: undefined, mayBeWritten: false }
   }
 
   /** Discards what was prepared, unless it may belong to rows that are written. */
@@ -84,7 +82,7 @@ export function pipeline(settings: Settings, transactions: Transactions): Pipeli
     }
   }
 
-  function inTransaction<T>(run: Run, kind: TransactionOptions, step: Step<T>): Promise<T> {
+  function inTransaction<T>(run: Run, kind: Kind, step: Step<T>): Promise<T> {
     const { request } = run
     const { network, caller, recheck, usage } = request
     const work = async (tx: ScopedTx) => {
@@ -102,7 +100,7 @@ export function pipeline(settings: Settings, transactions: Transactions): Pipeli
 
   function runOnce(run: Run): Promise<unknown> {
     // A hook may wait for anything.
-    const kind = isRead(run.request) ? reading : run.api?.adds && !hooks.before ? adding : alone
+    const kind = isRead(run.request) ? 'reads' : run.api?.adds && !hooks.before ? 'adds' : 'writes'
     return inTransaction(run, kind, operate(run))
   }
 
@@ -146,10 +144,10 @@ export function pipeline(settings: Settings, transactions: Transactions): Pipeli
   async function answerRepeatable(run: Run, repeat: Repeatable): Promise<TextAnswer> {
     const step = answeredOnce(run, repeat, operate(run))
     try {
-      return await inTransaction(run, alone, step).catch((error: unknown) => {
+      return await inTransaction(run, 'writes', step).catch((error: unknown) => {
         if (!isOutcomeUnknown(error)) throw error
         // The key identifies the request: run again, it finds its answer, or does its work for the first time.
-        return inTransaction(run, alone, step).catch((later: unknown) => {
+        return inTransaction(run, 'writes', step).catch((later: unknown) => {
           throw isApiError(later) ? later : error
         })
       })
@@ -182,7 +180,7 @@ export function pipeline(settings: Settings, transactions: Transactions): Pipeli
     repeat: Repeatable,
     { status, body }: ApiError,
   ): Promise<FirstAnswer | undefined> {
-    return transactions.run(request.network.id, run, alone, async (tx) => {
+    return transactions.run(request.network.id, run, 'writes', async (tx) => {
       const earlier = await firstAnswer(tx, repeat, run.now)
       if (!earlier) await keepAnswer(tx, repeat, { status, body: JSON.stringify(body) }, stampOf(run))
       return { result: earlier, emissions: [] }
@@ -203,13 +201,13 @@ export function pipeline(settings: Settings, transactions: Transactions): Pipeli
 
   return {
     async value(request) {
-      const run = await prepare(request, false)
+      const run = await prepare(request)
       return orDiscard(run, async () => toValue(run, await runOnce(run)))
     },
     async text(request) {
-      const run = await prepare(request, true)
+      const run = await prepare(request)
       return orDiscard(run, async () => {
-        if (!run.repeat) return toText(run, await runOnce(run))
+        if (!run.repeat) return toAnswer(run, await runOnce(run))
         const answer = await answerRepeatable(run, run.repeat)
         if (answer.isReplay) await discard(run)
         return answer
@@ -239,8 +237,3 @@ function toAnswer(run: Run, result: unknown): FirstAnswer {
   const body = presentText(returns, result, run.writer, linksOf(run))
   return body === undefined ? { status: 204, body: '' } : { status, body }
 }
-
-const toText = (run: Run, result: unknown): TextAnswer =>
-  isJsonPage(result)
-    ? { status: run.request.operation.status, body: writePage(result, linksOf(run)(result.after)) }
-    : toAnswer(run, result)

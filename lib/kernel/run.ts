@@ -52,8 +52,6 @@ export interface Run {
   readonly request: OperationRequest
   /** The operation, if it is one of the API's. */
   readonly api: AnyOperation | undefined
-  /** Whether the answer will be text: then the storage may write it. */
-  readonly asText: boolean
   readonly paging: Paging
   readonly query: unknown
   readonly body: unknown
@@ -81,7 +79,7 @@ export type Step<T> = (tx: ScopedTx, caller: TxCaller) => Promise<Worked<T>>
 /** The text of an answer; `''` where there is no body. */
 export interface TextAnswer {
   readonly status: number
-  readonly body: string | Uint8Array<ArrayBuffer>
+  readonly body: string
   /** Whether it was given before, to a request with the same `Idempotency-Key`. */
   readonly isReplay?: boolean
 }

@@ -5,7 +5,7 @@ import { fitsLine } from '../outbox/line.ts'
 import type { OutboxRecord } from '../outbox/record.ts'
 import { RecordWriter } from '../records/json/writer.ts'
 import type { Settings } from '../settings.ts'
-import { isStorageError, isUniqueViolation, type TransactionOptions, type Tx } from '../storage/contract.ts'
+import { isStorageError, isUniqueViolation, type Tx } from '../storage/contract.ts'
 import { type ScopedTx, scoped } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
 import { refusingTrouble } from './storage-errors.ts'
@@ -22,8 +22,8 @@ export interface Moment {
   readonly writer: RecordWriter
 }
 
-/** Work that writes anything. */
-const alone: TransactionOptions = { readOnly: false }
+/** What work does. What only `adds` rows may share a commit with others. */
+export type Kind = 'reads' | 'adds' | 'writes'
 
 /** The result of work in a transaction, and the events that go out if it commits. */
 export interface Worked<T> {
@@ -37,7 +37,7 @@ export interface Transactions {
    * Runs work in a transaction. Its events are written with it; `hooks.after` gets them when it has committed.
    * @throws ApiError 422 when a unique key is taken
    */
-  run<T>(network_id: Id, at: Moment, kind: TransactionOptions, work: (tx: ScopedTx) => Promise<Worked<T>>): Promise<T>
+  run<T>(network_id: Id, at: Moment, kind: Kind, work: (tx: ScopedTx) => Promise<Worked<T>>): Promise<T>
   /**
    * Runs the host's own work in a transaction of a network, with the events that it emits.
    * @throws ApiError 422 when a unique key is taken, 503 when the storage is in trouble
@@ -70,7 +70,8 @@ export function transactionsOf(settings: Settings, newId: () => Id, committed?: 
 
   const run: Transactions['run'] = async (network_id, at, kind, work) => {
     // Reads cause no events.
-    if (kind.readOnly) return (await again(() => storage.transaction((tx) => work(scoped(tx, network_id)), kind))).result
+    if (kind === 'reads')
+      return (await again(() => storage.transaction((tx) => work(scoped(tx, network_id)), { readOnly: true }))).result
     let events: CommittedEvent[] = []
     const worked = async (storageTx: Tx) => {
       const tx = scoped(storageTx, network_id)
@@ -84,7 +85,10 @@ export function transactionsOf(settings: Settings, newId: () => Id, committed?: 
       return result
     }
     try {
-      const result = await again(() => storage.transaction(worked, kind))
+      const { fast } = storage
+      const result = await again(() =>
+        kind === 'adds' && fast?.add ? fast.add(worked) : storage.transaction(worked, { readOnly: false }),
+      )
       for (const event of events) (committed ?? announce)(event)
       return result
     } catch (error) {
@@ -120,7 +124,7 @@ export function transactionsOf(settings: Settings, newId: () => Id, committed?: 
     run,
     write: (network_id, now, body) =>
       refusingTrouble(() =>
-        run(network_id, { now, writer: new RecordWriter(ids, ownOrigin(settings)) }, alone, async (tx) => {
+        run(network_id, { now, writer: new RecordWriter(ids, ownOrigin(settings)) }, 'writes', async (tx) => {
           const emissions: Emission[] = []
           return { result: await body(tx, (emission) => emissions.push(emission)), emissions }
         }),

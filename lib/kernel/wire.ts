@@ -1,5 +1,5 @@
 /** The wire: the API's address for its callers, and the JSON of a result. */
-import type { JsonPage, Page } from '../call.ts'
+import type { Page } from '../call.ts'
 import { isPaged } from '../fields.ts'
 import type { AnyOperation } from '../operation.ts'
 import type { RecordWriter } from '../records/json/writer.ts'
@@ -49,23 +49,6 @@ export function presentText(
 ): string | undefined {
   if (!returns || result === undefined) return undefined
   return isPaged(returns) ? JSON.stringify(present(returns, result, writer, links)) : writer.text(returns, result)
-}
-
-export const isJsonPage = (result: unknown): result is JsonPage =>
-  typeof result === 'object' && result !== null && 'json' in result
-
-const encoder = new TextEncoder()
-
-/** A page as text: bytes where its records are bytes. */
-export function writePage({ json }: JsonPage, links: object): string | Uint8Array<ArrayBuffer> {
-  const [head, tail] = ['{"items":[', `],"links":${JSON.stringify(links)}}`]
-  if (typeof json === 'string') return head + json + tail
-  const [before, behind] = [encoder.encode(head), encoder.encode(tail)]
-  const whole = new Uint8Array(before.length + json.length + behind.length)
-  whole.set(before)
-  whole.set(json, before.length)
-  whole.set(behind, before.length + json.length)
-  return whole
 }
 
 /** An address with the query with which it was called. */

@@ -20,10 +20,9 @@ import {
   Title,
   Url,
 } from '../fields.ts'
-import type { Sources } from '../storage/json.ts'
 import { type MemberRow, members } from '../storage/tables/members.ts'
 import { Permalink, stamps } from './stamps.ts'
-import { emailSource, visibleEmail } from './visible-email.ts'
+import { visibleEmail } from './visible-email.ts'
 
 /** The address of a member inside of other records. */
 export const ShownEmail = describe(
@@ -131,12 +130,6 @@ export function presentMember(context: Pick<Context, 'network' | 'permalink'>, r
     ambassador_level: row.ambassador_level,
     last_visited_at: row.last_visited_at,
   }
-}
-
-/** The fields of a member's record that are not the column of the same name, as data. */
-export function memberSources(context: Pick<Context, 'network' | 'permalinkSource'>): Sources | undefined {
-  const permalink = context.permalinkSource('members')
-  return permalink && { email: emailSource(context.network), permalink }
 }
 
 /** A member as the creator of something. */

@@ -3,7 +3,6 @@ import type { Context } from '../context.ts'
 import { Bool, describe, Id, listOf, oneOf, record, Text, Timestamp, Url } from '../fields.ts'
 import type { PostRow } from '../storage/tables/content.ts'
 import { type MemberRow, members } from '../storage/tables/members.ts'
-import { extendedRecord, withFields } from './json/writer.ts'
 import { ShownEmail } from './member.ts'
 import { Permalink, PostId, stamps } from './stamps.ts'
 import { visibleEmail } from './visible-email.ts'
@@ -39,7 +38,8 @@ const Author = record('PostAuthor', {
 })
 
 /** A post in a webhook: its record, and beside `creator_id` the author as an object (specification, section 6). */
-export const PostPayload = extendedRecord('PostPayload', Post, {
+export const PostPayload = record('PostPayload', {
+  ...Post.entries,
   author: describe(Author, 'The member whom `creator_id` names, in short.'),
 })
 export type PostPayloadRecord = v.InferOutput<typeof PostPayload>
@@ -79,5 +79,5 @@ export function payloadOf(
   author: MemberRow | undefined,
 ): PostPayloadRecord {
   const email = author ? visibleEmail(author, network) : ''
-  return withFields(post, { author: { id: post.creator_id, email, first_name: author?.first_name ?? '' } })
+  return { ...post, author: { id: post.creator_id, email, first_name: author?.first_name ?? '' } }
 }

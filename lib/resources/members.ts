@@ -17,7 +17,7 @@ import {
   Title,
 } from '../fields.ts'
 import { operation } from '../operation.ts'
-import { Member, MemberRole, MemberUpdate, memberSources, presentMember } from '../records/member.ts'
+import { Member, MemberRole, MemberUpdate, presentMember } from '../records/member.ts'
 import { changeMember } from '../rules/change-member.ts'
 import { deleteAccount, endPayments, leaveNetwork, lockDeparting, paidPlans, restoreAccess } from '../rules/leaving.ts'
 import { activeMember, emailKey, keepAHost, memberByAddress, refuseHolder } from '../rules/members.ts'
@@ -63,7 +63,7 @@ export const listMembers = operation({
   handle: (call) => {
     const { email } = call.query
     const where = { state: 'active', ...(email === undefined ? {} : { email_key: emailKey(email) }) } as const
-    return call.page(members, { where }, (rows) => rows.map((row) => presentMember(call, row)), memberSources(call))
+    return call.page(members, { where }, (rows) => rows.map((row) => presentMember(call, row)))
   },
 })
 

@@ -135,7 +135,8 @@ export const createPoll = operation({
       published_at: call.now,
       last_activity_at: call.now,
     }
-    const post = found(await call.tx.insertBelow(spaces, space_id, posts, row), 'Space')
+    found(await call.tx.lock(spaces, space_id, 'share'), 'Space')
+    const post = await call.tx.insert(posts, row)
     const poll = await presentPoll(call, post)
     if (isQuestion) call.emit('QuestionCreated', await postPayload(call, post))
     else call.emit(created[poll_type], pollPayload(poll))

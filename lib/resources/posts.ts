@@ -98,11 +98,9 @@ export const createPost = operation({
       last_activity_at: call.now,
     }
     // The creator is read only for the event. It travels with the other statement.
-    const [inserted, creator] = await Promise.all([
-      call.tx.insertBelow(spaces, space_id, posts, row),
-      call.tx.get(members, member_id),
-    ])
-    const added = found(inserted, 'Space')
+    const [space, creator] = await Promise.all([call.tx.lock(spaces, space_id, 'share'), call.tx.get(members, member_id)])
+    found(space, 'Space')
+    const added = await call.tx.insert(posts, row)
     const post = presentPost(call, added)
     call.emit(post_type === 'article' ? 'ArticleCreated' : 'PostCreated', payloadOf(call, post, creator))
     if (call.query.notify) requestNotification(call, added)

@@ -13,7 +13,6 @@
  * adapter is right. Ids, timestamps, network scoping, defaults, validation and paging are the library's work, not yours.
  */
 import type { OutboxRecord } from '../outbox/record.ts'
-import type { JsonFields, JsonRows } from './json.ts'
 import type { Id, Row, Table } from './table.ts'
 
 /**
@@ -56,18 +55,13 @@ export type LockStrength = 'share' | 'update'
 
 /**
  * One transaction's door to the data. Rows that come out are frozen or copies: nothing that a caller does to them reaches
- * the store. A transaction reads its own writes.
+ * the store. A transaction reads its own writes. Calls may come before the answers to earlier ones; carry them out in their order.
  */
 export interface Tx {
   /** The row with this id, or `undefined`. */
   get<R extends Row, N>(table: Table<R, N>, id: Id): Promise<R | undefined>
   /** The rows that match, in order. */
   find<R extends Row, N>(table: Table<R, N>, query: Query<R>): Promise<R[]>
-  /**
-   * The rows that match, in order, as the text of JSON records, and whether more follow. `undefined` for a query that it cannot
-   * answer so. Left out where the storage writes no JSON: the library then makes it of what `find` gives.
-   */
-  findJson?<R extends Row, N>(table: Table<R, N>, query: Query<R>, fields: JsonFields): Promise<JsonRows | undefined>
   /** How many rows match. */
   count<R extends Row, N>(table: Table<R, N>, where: Where<R>): Promise<number>
   /**
@@ -102,25 +96,30 @@ export interface Tx {
   append(records: readonly OutboxRecord[]): Promise<void>
   /** The database handle of this transaction, so that a host's own tables can join; `undefined` without one. */
   readonly native?: unknown
-  /**
-   * Stores a whole row below another one, its parent, which it locks with `share`. `undefined` if no parent has these values: then
-   * nothing is stored. The same as `lock` and `insert`, which the library calls where it is left out.
-   * @throws UniqueViolation
-   */
-  insertBelow?<P extends Row, PN, R extends Row, N>(
-    parent: Table<P, PN>,
-    values: Partial<P>,
-    table: Table<R, N>,
-    row: R,
-  ): Promise<R | undefined>
-  /** Whether calls that do not wait for each other travel together: then the library asks early. Left out, they are made in turn. */
-  readonly sendsAhead?: boolean
 }
 
-/** Promises and hints about the work of a transaction; `transaction` of `Storage` describes them. */
+/** A promise about the work of a transaction; `transaction` of `Storage` describes it. */
 export interface TransactionOptions {
   readonly readOnly?: boolean
-  readonly adds?: boolean
+}
+
+/**
+ * Ways that only make a storage faster. All are optional, and leaving them out changes no answer. Who wraps a storage's
+ * `transaction` leaves `fast` out, or wraps `add` too.
+ * @experimental they may change in any version
+ */
+export interface FastPaths {
+  /**
+   * A number that changes with every commit, before anybody can hear of that commit. If it is the number of a moment before a
+   * read began, the rows of that read are still the same. `NaN` if nothing is certain. It must be much cheaper than a read.
+   * @param tables only commits that change rows of these tables matter. A storage that does not distinguish them counts every commit
+   */
+  version?(tables?: readonly Pick<Table, 'name'>[]): number
+  /**
+   * As `transaction`, for work that most likely only reads, locks with `share`, inserts and appends, and that waits for nothing
+   * but `tx`. Several of them may run in one commit, and a second time alone where that fails.
+   */
+  add?<T>(work: (tx: Tx) => Promise<T>): Promise<T>
 }
 
 /** A database of rows and events. An adapter is a function that returns one; `testStorage` verifies it. */
@@ -138,22 +137,13 @@ export interface Storage {
    * Transactions never nest: one that waits for another one of the same storage would wait for itself. An adapter refuses it
    * with a TypeError at once. Work that begins in a transaction and continues after its end may open one.
    *
-   * @param options `readOnly` promises that `work` writes nothing; an adapter may run it on a cheaper path. `adds` hints that
-   * `work` most likely only reads, locks with `share`, inserts and appends, and promises that it waits for nothing but `tx`. An
-   * adapter may then run several of them in one commit, and a second time alone where that fails
+   * @param options `readOnly` promises that `work` writes nothing; an adapter may run it on a cheaper path
    * @throws TypeError inside of another transaction of the same storage
    * @throws Conflict when the caller must run the work again
    * @throws StorageError `full`, `unavailable` or `closed`; nothing was written
    * @throws StorageError `unknown` when the commit was sent and its outcome is not known: all of it was written, or nothing
    */
   transaction<T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>
-  /**
-   * A number that changes with every commit, before anybody can hear of that commit. If it is the number of a moment before a
-   * read began, the rows of that read are still the same. `NaN` if nothing is certain. It costs far less than a read; a storage
-   * leaves it out otherwise.
-   * @param tables only commits that change rows of these tables matter. A storage that does not distinguish them counts every commit
-   */
-  version?(tables?: readonly Pick<Table, 'name'>[]): number
   /** Where a relay finds the outbox: a directory, `sqlite:PATH` or `postgres://…`. Left out if a relay cannot open it by an address. */
   readonly outbox?: string
   /** Waits for running transactions, then frees files, sockets and locks. May be called again. */
@@ -164,6 +154,8 @@ export interface Storage {
    * it throws StorageError `unavailable`: the host runs all of it again.
    */
   using?(native: unknown): Storage
+  /** @experimental */
+  readonly fast?: FastPaths
 }
 
 /** The outbox of a storage without an outbox table (memory, lowdb), for the records of its commits. */

@@ -3,6 +3,7 @@ import '../base/supported-runtime.ts'
 
 export type { Audience, EndpointRemoval, EndpointUpsert, EventRecord, OutboxRecord } from '../outbox/record.ts'
 export type {
+  FastPaths,
   Increment,
   LockStrength,
   OutboxWriter,
@@ -15,7 +16,6 @@ export type {
   Where,
 } from './contract.ts'
 export { Conflict as TransactionConflict, isStorageError, isUniqueViolation, StorageError, UniqueViolation } from './contract.ts'
-export type { JsonFields, JsonRows, JsonSource, ListField, TextSource } from './json.ts'
 export type { Column, Columns, ColumnType, Id, NewIn, OnRemove, Reference, Row, RowIn, Table } from './table.ts'
 export { boolean, defaultsTo, id, integer, json, nullable, real, reference, table, text, timestamp } from './table.ts'
 export { tables } from './tables.ts'

@@ -6,15 +6,12 @@ import { isStorableId } from '../base/ids.ts'
 import type { OutboxRecord } from '../outbox/record.ts'
 import { differs } from './changes.ts'
 import type { Increment, LockStrength, Patch, Query, Tx, Where } from './contract.ts'
-import type { JsonFields, JsonRows } from './json.ts'
 import type { Id, Row, Table } from './table.ts'
 
 /** The same methods as `Tx`. `network_id` is filled in and checked, and inserts may omit columns with a default. */
 export interface ScopedTx {
   get<R extends Row, N>(table: Table<R, N>, id: Id): Promise<R | undefined>
   find<R extends Row, N>(table: Table<R, N>, query: Query<R>): Promise<R[]>
-  /** `undefined` where the storage cannot write the JSON of these rows. */
-  findJson<R extends Row, N>(table: Table<R, N>, query: Query<R>, fields: JsonFields): Promise<JsonRows | undefined>
   /** The first row that matches. */
   first<R extends Row, N>(table: Table<R, N>, where: Where<R>): Promise<R | undefined>
   count<R extends Row, N>(table: Table<R, N>, where: Where<R>): Promise<number>
@@ -28,19 +25,9 @@ export interface ScopedTx {
   /** Changes a row that was added for good. Only for the erasure of a person: whatever else it says stays. */
   redact<R extends Row, N>(table: Table<R, N>, id: Id, patch: Patch<R>): Promise<R | undefined>
   lock<R extends Row, N>(table: Table<R, N>, id: Id, strength: LockStrength): Promise<R | undefined>
-  /** Locks a row with `share`, and adds one below it. `undefined`: there is no such row, and none was added. */
-  insertBelow<P extends Row, PN, R extends Row, N>(
-    parent: Table<P, PN>,
-    id: Id,
-    table: Table<R, N>,
-    row: NoInfer<N>,
-  ): Promise<R | undefined>
   append(records: readonly OutboxRecord[]): Promise<void>
   readonly network_id: Id
   readonly native: unknown
-  readonly sendsAhead: boolean
-  /** Whether the storage may write the JSON of rows: without it `findJson` need not be asked. */
-  readonly writesJson: boolean
   /** How often this transaction has changed something so far. A lock is no change, nor is an update that changes nothing. */
   readonly changes: number
 }
@@ -69,14 +56,6 @@ class NetworkTx implements ScopedTx {
     return this.#tx.native
   }
 
-  get sendsAhead(): boolean {
-    return this.#tx.sendsAhead === true
-  }
-
-  get writesJson(): boolean {
-    return this.#tx.findJson !== undefined
-  }
-
   get changes(): number {
     return this.#changes
   }
@@ -92,10 +71,6 @@ class NetworkTx implements ScopedTx {
     return this.#tx.find(table, { ...query, where: this.#where(storable(table, query.where)) })
   }
 
-  async findJson<R extends Row, N>(table: Table<R, N>, query: Query<R>, fields: JsonFields) {
-    return this.#tx.findJson?.(table, { ...query, where: this.#where(storable(table, query.where)) }, fields)
-  }
-
   async first<R extends Row, N>(table: Table<R, N>, where: Where<R>): Promise<R | undefined> {
     return (await this.find(table, { where, limit: 1 }))[0]
   }
@@ -107,19 +82,6 @@ class NetworkTx implements ScopedTx {
   insert<R extends Row, N>(table: Table<R, N>, row: NoInfer<N>): Promise<R> {
     this.#changes += 1
     return this.#tx.insert(table, this.#whole(table, row))
-  }
-
-  async insertBelow<P extends Row, PN, R extends Row, N>(
-    parent: Table<P, PN>,
-    id: Id,
-    table: Table<R, N>,
-    row: NoInfer<N>,
-  ): Promise<R | undefined> {
-    if (!isStorableId(id)) return undefined
-    if (!this.#tx.insertBelow) return (await this.lock(parent, id, 'share')) && this.insert(table, row)
-    this.#changes += 1
-    const values = { id, network_id: this.network_id } as Partial<P>
-    return this.#tx.insertBelow(parent, values, table, this.#whole(table, row))
   }
 
   #whole<R extends Row, N>(table: Table<R, N>, row: N): R {

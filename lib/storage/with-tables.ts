@@ -7,7 +7,6 @@
 import { suggestion } from '../base/suggest.ts'
 import { accessError } from '../errors.ts'
 import type { Increment, LockStrength, Patch, Query, Storage, Tx, Where } from './contract.ts'
-import type { JsonFields } from './json.ts'
 import type { Id, Row, Table } from './table.ts'
 import type { CommentRow, PostRow, ReactionRow } from './tables/content.ts'
 import type { RsvpRow } from './tables/events.ts'
@@ -73,11 +72,10 @@ export function withTables<Native = unknown>(storage: Storage, hostTables: HostT
   for (const [name, host] of byName) byName.set(name, bound(host))
 
   return {
-    // Without the hint `adds`: a host's functions wait for whatever they like.
-    transaction: (work, { readOnly = false } = {}) => storage.transaction((tx) => work(wrapped(tx, byName)), { readOnly }),
+    transaction: (work, options) => storage.transaction((tx) => work(wrapped(tx, byName)), options),
     close: () => storage.close(),
-    // Keys are looked up first: a host's functions may do what no transaction undoes.
-    version: () => Number.NaN,
+    // Keys are looked up first: a host's functions may do what no transaction undoes. And they wait for whatever they like: no `add`.
+    fast: { version: () => Number.NaN },
     ...(storage.using ? { using: (native: unknown) => withTables(joinedTo(storage, native), hostTables) } : {}),
   }
 }
@@ -127,9 +125,6 @@ function wrapped(tx: Tx, byName: ReadonlyMap<string, AnyHostTable>): Tx {
     async find(table: Table, query: Query<Row>) {
       const host = own(table)
       return host ? required(table, host.find)(native, query) : tx.find(table, query)
-    },
-    async findJson(table: Table, query: Query<Row>, fields: JsonFields) {
-      return own(table) ? undefined : tx.findJson?.(table, query, fields)
     },
     async count(table: Table, where: Where<Row>) {
       const host = own(table)

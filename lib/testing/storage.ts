@@ -3,7 +3,6 @@
  */
 import { describe, test } from 'vitest'
 import { within } from '../base/timeout.ts'
-import { jsonCases } from './cases/json.ts'
 import { keyCases } from './cases/keys.ts'
 import { lifecycleCases } from './cases/lifecycle.ts'
 import { lockCases } from './cases/locks.ts'
@@ -19,7 +18,6 @@ export const storageCases: readonly StorageCase[] = [
   ...rowCases,
   ...keyCases,
   ...queryCases,
-  ...jsonCases,
   ...lockCases,
   ...transactionCases,
   ...valueCases,

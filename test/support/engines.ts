@@ -12,7 +12,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { postgresStorage } from '../../adapters/storage/postgres.ts'
 import { sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import type { OutboxRecord } from '../../lib/outbox/record.ts'
-import type { OutboxWriter, Storage } from '../../lib/storage/contract.ts'
+import type { OutboxWriter, Storage, Tx } from '../../lib/storage/contract.ts'
 import { tables } from '../../lib/storage/tables.ts'
 import { postgresAddress, uniqueName } from './postgres.ts'
 import { wrappedStorage } from './storage.ts'
@@ -66,19 +66,25 @@ function closing(storage: Storage): Storage {
 
 /** Gives `outbox` the records as soon as they are committed: an outbox that is a table is read elsewhere. */
 export function telling(storage: Storage, outbox: OutboxWriter): Storage {
+  async function heard<T>(work: (tx: Tx) => Promise<T>, run: (heard: (tx: Tx) => Promise<T>) => Promise<T>): Promise<T> {
+    let records: OutboxRecord[] = []
+    const result = await run((tx) => {
+      // The work may have run before.
+      records = []
+      const append: typeof tx.append = (some) => {
+        for (const record of some) records.push(record)
+        return tx.append(some)
+      }
+      return work({ ...tx, append })
+    })
+    if (records.length > 0) await outbox.append([records])
+    return result
+  }
+  const { fast } = storage
+  const add = fast?.add?.bind(fast)
   return {
-    async transaction(work, options) {
-      const records: OutboxRecord[] = []
-      const result = await storage.transaction((tx) => {
-        const append: typeof tx.append = (some) => {
-          for (const record of some) records.push(record)
-          return tx.append(some)
-        }
-        return work({ ...tx, append })
-      }, options)
-      if (records.length > 0) await outbox.append([records])
-      return result
-    },
+    transaction: (work, options) => heard(work, (asked) => storage.transaction(asked, options)),
+    ...(add ? { fast: { add: (work) => heard(work, (asked) => add(asked)) } } : {}),
     close: () => storage.close(),
   }
 }
@@ -184,8 +190,6 @@ function usedAgain(make: () => Promise<Used>): Copies {
     }
     const storage = wrappedStorage(used.database, {
       tx: (tx) => ({
-        // As a server has it: the database writes the JSON of lists.
-        ...(tx.findJson ? { findJson: tx.findJson.bind(tx) } : {}),
         insert: (table, row) => tx.insert(noted(table), row),
         update: (table, id, patch, guard) => tx.update(noted(table), id, patch, guard),
         increment: (table, id, by, guard) => tx.increment(noted(table), id, by, guard),

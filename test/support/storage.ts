@@ -18,8 +18,13 @@ export function wrappedStorage(
     native: tx.native,
     ...changes.tx?.(tx),
   })
+  const close = () => storage.close()
+  if (changes.transaction) return { transaction: changes.transaction, close }
+  const { fast } = storage
+  const add = fast?.add?.bind(fast)
   return {
-    transaction: changes.transaction ?? ((work, options) => storage.transaction((tx) => work(whole(tx)), options)),
-    close: () => storage.close(),
+    transaction: (work, options) => storage.transaction((tx) => work(whole(tx)), options),
+    ...(add ? { fast: { add: (work) => add((tx) => work(whole(tx))) } } : {}),
+    close,
   }
 }

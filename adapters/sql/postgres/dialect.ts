@@ -87,8 +87,6 @@ export function postgresDialect(schema: string): PostgresDialect {
     bound: (parameter) => parameter,
     writtenLimits,
     noLimit: '',
-    // The transaction that wrote the row. Two rows may have the same one.
-    rowVersion: `"id" || ':' || xmin::text`,
     now: 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)',
   }
 }

@@ -5,16 +5,13 @@
 import { fitsLine, maxLineBytes } from '../../../lib/outbox/line.ts'
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import { StorageError, type Tx } from '../../../lib/storage/contract.ts'
-import type { JsonFields, JsonRows } from '../../../lib/storage/json.ts'
 import { frozenCopy, type StoredRow } from './row.ts'
-import { type RowTexts, rowTexts } from './row-texts.ts'
 import { type Change, type RowQuery, type TableInMemory, type TableShape, tableInMemory } from './table.ts'
 
 export interface TablesInMemory {
   of(shape: TableShape): TableInMemory
   /** The tables that were used so far, by name. */
   readonly used: ReadonlyMap<string, TableInMemory>
-  readonly texts: RowTexts
 }
 
 /**
@@ -27,7 +24,6 @@ export function tablesInMemory(initial: (name: string) => Iterable<StoredRow> = 
   const used = new Map<string, TableInMemory>()
   return {
     used,
-    texts: rowTexts(),
     of(shape) {
       const existing = used.get(shape.name)
       if (existing) return existing
@@ -90,10 +86,6 @@ class SessionInMemory implements Session {
     return used
   }
 
-  findJson(shape: TableShape, query: RowQuery, fields: JsonFields): JsonRows {
-    return this.#tables.texts.find(this.table(shape), query, fields)
-  }
-
   writable(shape: TableShape): TableInMemory {
     this.refuseIfReadOnly()
     return this.table(shape)
@@ -130,7 +122,6 @@ class SessionInMemory implements Session {
 const txOver = (session: SessionInMemory) => ({
   get: async (shape: TableShape, id: string) => session.table(shape).rows.get(id),
   find: async (shape: TableShape, query: RowQuery) => session.table(shape).find(query),
-  findJson: async (shape: TableShape, query: RowQuery, fields: JsonFields) => session.findJson(shape, query, fields),
   count: async (shape: TableShape, where: RowQuery['where']) => session.table(shape).count(where ?? {}),
   insert: async (shape: TableShape, row: StoredRow) => session.log(session.writable(shape).insert(row)).after,
   update: async (shape: TableShape, id: string, patch: Partial<StoredRow>, guard: RowQuery['where']) =>

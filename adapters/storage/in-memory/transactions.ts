@@ -220,12 +220,14 @@ export function transactionsInMemory(
 
   return {
     ...(options.outbox === undefined ? {} : { outbox: options.outbox }),
-    // Commits that are not durable need not count: nobody has heard of them.
-    version(asked) {
-      if (!asked) return newestDurable
-      let last = 0
-      for (const { name } of asked) last = Math.max(last, tables.used.get(name)?.lastCommit ?? 0)
-      return last
+    fast: {
+      // Commits that are not durable need not count: nobody has heard of them.
+      version(asked) {
+        if (!asked) return newestDurable
+        let last = 0
+        for (const { name } of asked) last = Math.max(last, tables.used.get(name)?.lastCommit ?? 0)
+        return last
+      },
     },
 
     transaction: (work, { readOnly = false } = {}) => (readOnly ? read(work) : write(work)),

@@ -185,15 +185,6 @@ function partOf(read: (statement: Statement) => Rows | Promise<Rows>, add: (stat
     return statement.skipLocked === undefined ? statement : { ...statement, sql: statement.skipLocked }
   }
 
-  async function insert(statement: Statement): Promise<boolean> {
-    const asked = withoutWaiting(statement)
-    // Until the answer is here, it may have.
-    added++
-    const isAdded = await add(asked)
-    if (!isAdded) added--
-    return isAdded
-  }
-
   return {
     isLeaving: () => isLeaving,
     hasAdded: () => added > 0,
@@ -206,11 +197,14 @@ function partOf(read: (statement: Statement) => Rows | Promise<Rows>, add: (stat
       if (statement.locks && rows.length === 0) leave()
       return rows
     },
-    sendsAhead: true,
     attempt: async () => leave(),
-    insert,
-    async insertBelow(statement) {
-      return (await insert(statement)) || leave()
+    async insert(statement) {
+      const asked = withoutWaiting(statement)
+      // Until the answer is here, it may have.
+      added++
+      const isAdded = await add(asked)
+      if (!isAdded) added--
+      return isAdded
     },
     append(given) {
       if (isLeaving) leave()

@@ -54,19 +54,19 @@ async function rowsOf(run: Run, { sql, place }: ByIds, statements: readonly Stat
 /** Fewer inserts cost less one by one. */
 const leastTogether = 4
 
-/** Inserts of one kind that wait for the end of the tick. */
+/** Inserts into one table that wait for the end of the tick. */
 interface Waiting {
   readonly statements: Map<string, Statement>
   readonly added: Promise<ReadonlySet<string>>
 }
 
 /**
- * Runs inserts, and returns whether each row went in. Those of one kind wait for the end of the tick, and go out as one.
+ * Runs inserts, and returns whether each row went in. Those into one table wait for the end of the tick, and go out as one.
  * @param insert runs one
  * @param query runs the one for several
  */
 export function gatheringInserts(insert: (statement: Statement) => Promise<boolean>, query: Run): typeof insert {
-  const waiting = new Map<string, Waiting>()
+  const waiting = new Map<ManyRows, Waiting>()
 
   async function addAll({ sql, place, lists }: ManyRows, statements: readonly Statement[]): Promise<ReadonlySet<string>> {
     const idOf = ({ values }: Statement) => String(values[place])
@@ -80,18 +80,15 @@ export function gatheringInserts(insert: (statement: Statement) => Promise<boole
   }
 
   function waitingFor(manyRows: ManyRows): Waiting {
-    const known = waiting.get(manyRows.sql)
+    const known = waiting.get(manyRows)
     if (known) return known
     const statements = new Map<string, Statement>()
-    const added = new Promise<ReadonlySet<string>>((resolve) =>
-      // At once there, not a promise later: a BEGIN that still waits takes them along.
-      atEndOfTick(() => {
-        waiting.delete(manyRows.sql)
-        resolve(addAll(manyRows, [...statements.values()]))
-      }),
-    )
+    const added = new Promise<void>(atEndOfTick).then(() => {
+      waiting.delete(manyRows)
+      return addAll(manyRows, [...statements.values()])
+    })
     const inserts = { statements, added }
-    waiting.set(manyRows.sql, inserts)
+    waiting.set(manyRows, inserts)
     return inserts
   }
 

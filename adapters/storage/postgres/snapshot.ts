@@ -8,7 +8,6 @@ import type { Statement } from '../../sql/statement.ts'
 import type { Rows } from '../sql/session.ts'
 import type { Snapshot } from '../sql/snapshots.ts'
 import { gathering } from './gathering.ts'
-import type { KeptPages } from './kept-pages.ts'
 import { type Language, named, type Sender, senderAfter } from './transaction-sender.ts'
 
 const begin = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'
@@ -16,7 +15,6 @@ const begin = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'
 /**
  * Opens a snapshot on a separate connection.
  *
- * @param pages where rows have versions
  * @param connectTimeoutMs milliseconds, tries after a lost connection included
  * @param ended is given the end of the snapshot, for which nobody has to wait: it changed nothing
  * @param isHosts whether the pool is a host's
@@ -25,13 +23,12 @@ const begin = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'
 export async function openSnapshot(
   pool: PgPool,
   language: Language,
-  pages: KeptPages | undefined,
   connectTimeoutMs: number,
   ended: (end: Promise<void>) => void,
   isHosts: boolean,
 ): Promise<Snapshot> {
   const beginning = await beginAhead(pool, named(language, begin), connectTimeoutMs)
-  const sender = senderAfter(beginning, language, pages)
+  const sender = senderAfter(beginning, language)
   return {
     native: () => sender.handOver(),
     begun: beginning.begun,

@@ -5,8 +5,6 @@ import type { Begin } from '../../sql/postgres/transaction.ts'
 import { type Batch, nameOf, nextBatch, send, sendWaiting } from '../../sql/postgres/wire/send.ts'
 import type { Statement } from '../../sql/statement.ts'
 import type { Statements } from '../../sql/statements.ts'
-import type { KeptPages } from './kept-pages.ts'
-import { longInBytes } from './page-bytes.ts'
 
 /** The common settings of one storage's statements. */
 export interface Language {
@@ -49,17 +47,15 @@ export interface Connection {
  * Sends the statements of a transaction. Those that only read are sent without waiting for its BEGIN. If that turns out to have no
  * connection, they are sent again after the next one. Those that write do the same only in the batch of the BEGIN, where none
  * of them runs if it fails. Later ones wait for its answer: without a transaction they would commit by themselves.
- *
- * @param pages for a snapshot. Between its own changes a transaction sees rows that differ and have the same version.
  */
-export function senderAfter({ client, batch, begun }: Connection, language: Language, pages?: KeptPages): TransactionSender {
-  let sender = senderOn(client, language, pages)
+export function senderAfter({ client, batch, begun }: Connection, language: Language): TransactionSender {
+  let sender = senderOn(client, language)
   let hasBegun = false
   let isHandedOver = false
   const answered = begun.then((held) => {
     hasBegun = true
     if (held.client === client) return
-    sender = senderOn(held.client, language, pages)
+    sender = senderOn(held.client, language)
     if (isHandedOver) sender.handOver()
   })
   answered.catch(() => undefined)
@@ -91,16 +87,15 @@ export function senderAfter({ client, batch, begun }: Connection, language: Lang
   }
 }
 
-function senderOn(client: PgClient, { prepared, onStatement }: Language, pages?: KeptPages): Sender {
+function senderOn(client: PgClient, { prepared, onStatement }: Language): Sender {
   let inTurn = client.pipeline ? send : oneByOne()
   const ask = (text: string, values: Statement['values'] = []) =>
     inTurn(client, text, values, prepared ? nameOf(text) : undefined)
-  function run(statement: Statement): Promise<PgResult> {
-    onStatement?.(statement)
-    return ask(statement.sql, statement.values)
-  }
   return {
-    run: (statement) => (pages && statement.unless ? pages.answer(client, statement, run).then(longInBytes) : run(statement)),
+    run(statement) {
+      onStatement?.(statement)
+      return ask(statement.sql, statement.values)
+    },
     send: (text) => ask(text),
     end: (text) => ask(text),
     handOver() {

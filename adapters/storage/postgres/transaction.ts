@@ -5,7 +5,6 @@ import { type Tx, UniqueViolation } from '../../../lib/storage/contract.ts'
 import type { Dialect } from '../../sql/dialect.ts'
 import type { PgResult } from '../../sql/postgres/connection.ts'
 import { faultOf, storageErrorOf, violatedIndex } from '../../sql/postgres/errors.ts'
-import type { Statement } from '../../sql/statement.ts'
 import type { TableShape } from '../../sql/values.ts'
 import { keyOfIndex } from '../sql/schema.ts'
 import { inSession, type Writer } from '../sql/session.ts'
@@ -59,18 +58,8 @@ export function transactionOn(connection: Connection, language: Language): Trans
     return failure.error
   }
 
-  async function insert(statement: Statement): Promise<boolean> {
-    check()
-    try {
-      return (await run(statement)).rowCount === 1
-    } catch (error) {
-      throw failed(error)
-    }
-  }
-
   return {
     native: () => handOver(),
-    sendsAhead: connection.client.pipeline === true,
     check,
 
     async query(statement) {
@@ -82,9 +71,14 @@ export function transactionOn(connection: Connection, language: Language): Trans
       }
     },
 
-    insert,
-
-    insertBelow: insert,
+    async insert(statement) {
+      check()
+      try {
+        return (await run(statement)).rowCount === 1
+      } catch (error) {
+        throw failed(error)
+      }
+    },
 
     async append(added) {
       check()

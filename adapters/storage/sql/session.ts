@@ -1,7 +1,6 @@
 /** One transaction's `tx`, over the executor of its statements. */
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import { Conflict, type LockStrength, StorageError, type Tx, UniqueViolation } from '../../../lib/storage/contract.ts'
-import type { JsonFields, JsonRows } from '../../../lib/storage/json.ts'
 import type { RowQuery, Statement } from '../../sql/statement.ts'
 import type { Statements } from '../../sql/statements.ts'
 import type { AnyRow, TableShape } from '../../sql/values.ts'
@@ -31,10 +30,6 @@ export interface Writer extends Reader {
   attempt(statement: Statement, table: TableShape): Rows | Promise<Rows>
   /** Runs an insert, and returns whether the row went in: a taken key fails no statement. */
   insert(statement: Statement): boolean | Promise<boolean>
-  /** See `Tx`. */
-  readonly sendsAhead?: boolean
-  /** The same below a parent, for `insertBelow` of `Tx`. */
-  insertBelow?(statement: Statement): Promise<boolean>
   /** Puts records into the outbox, before the commit at the latest. */
   append(records: readonly OutboxRecord[]): void | Promise<void>
 }
@@ -108,19 +103,8 @@ function txOver(session: Session, writer: Writer | undefined, statements: Statem
     return firstOf(table, await (mayCollide ? open.attempt(statement, table) : open.query(statement)))
   }
 
-  async function insertBelow(parent: TableShape, wanted: AnyRow, table: TableShape, row: AnyRow): Promise<AnyRow | undefined> {
-    const open = writing()
-    const statement = statements.insertBelow(parent, wanted, table, row)
-    if (!statement) return undefined
-    if (await open.insertBelow?.(statement)) return stored(table, row)
-    const found = await open.query(statements.find(parent, { where: wanted, limit: 1 }))
-    if (found.length > 0) throw await violation(table, row)
-    return undefined
-  }
-
   const tx = {
     [own]: session,
-    sendsAhead: writer?.sendsAhead === true,
 
     async get(table: TableShape, id: string) {
       const open = reading()
@@ -135,15 +119,6 @@ function txOver(session: Session, writer: Writer | undefined, statements: Statem
       return (await open.query(statements.find(table, query))).map(statements.reader(table))
     },
 
-    async findJson(table: TableShape, query: RowQuery, fields: JsonFields): Promise<JsonRows | undefined> {
-      const open = reading()
-      const statement = statements.findJson(table, query, fields)
-      if (!statement || query.limit === 0 || (query.offset ?? 0) > Number.MAX_SAFE_INTEGER) return undefined
-      const [[json, count, last, more] = []] = await open.query(statement)
-      const hasMore = statements.isTrue(more)
-      return { json: (json ?? '') as JsonRows['json'], count: Number(count), last: last === null ? null : String(last), hasMore }
-    },
-
     async count(table: TableShape, where: AnyRow) {
       const [row] = await reading().query(statements.count(table, where))
       return Number(row?.[0])
@@ -153,8 +128,6 @@ function txOver(session: Session, writer: Writer | undefined, statements: Statem
       if (!(await writing().insert(statements.insert(table, row)))) throw await violation(table, row)
       return stored(table, row)
     },
-
-    insertBelow: writer?.insertBelow && insertBelow,
 
     async update(table: TableShape, id: string, patch: AnyRow, guard: AnyRow = {}) {
       return change(statements.update(table, id, patch, guard), table, patch)

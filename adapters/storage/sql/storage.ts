@@ -1,5 +1,5 @@
 /** The common part of storages over a database: closing, and transactions inside one that the host has open. */
-import { type Storage, StorageError, type Tx } from '../../../lib/storage/contract.ts'
+import { type FastPaths, type Storage, StorageError, type Tx } from '../../../lib/storage/contract.ts'
 import { type Nesting, nestingIn } from '../nesting.ts'
 import type { Snapshots } from './snapshots.ts'
 
@@ -56,31 +56,32 @@ export interface SqlStorageOptions {
   readonly snapshots: Snapshots
   /** Runs one transaction that writes. @throws what `work` throws, StorageError */
   write<T>(work: (tx: Tx) => Promise<T>): Promise<T>
-  /** Runs one that is likely to add rows alone. By default like every other one. @throws the same */
-  add?<T>(work: (tx: Tx) => Promise<T>): Promise<T>
-  /** See `Storage`. */
-  version?: Storage['version']
+  /** The fast paths that there are. */
+  readonly fast: FastPaths
   /** Ends the connections. */
   end(): Promise<void>
 }
 
-export const sqlStorage = ({ work, nesting, snapshots, write, add = write, version, end }: SqlStorageOptions): Storage => ({
-  ...(version ? { version } : {}),
-  transaction: (asked, { readOnly = false, adds = false } = {}) =>
+export function sqlStorage({ work, nesting, snapshots, write, fast, end }: SqlStorageOptions): Storage {
+  const running = <T>(run: () => Promise<T>): Promise<T> =>
     work.run(() => {
       nesting.refuse()
-      if (readOnly) return snapshots.read(asked)
-      const entering = nesting.entering(asked)
-      return adds ? add(entering) : write(entering)
-    }),
-  close: () =>
-    work.close(async () => {
-      await snapshots.settled()
-      // The ends of the last snapshots.
-      await work.idle()
-      await end()
-    }),
-})
+      return run()
+    })
+  const { add } = fast
+  return {
+    transaction: (asked, { readOnly = false } = {}) =>
+      running(() => (readOnly ? snapshots.read(asked) : write(nesting.entering(asked)))),
+    fast: { ...fast, ...(add ? { add: (asked) => running(() => add(nesting.entering(asked))) } : {}) },
+    close: () =>
+      work.close(async () => {
+        await snapshots.settled()
+        // The ends of the last snapshots.
+        await work.idle()
+        await end()
+      }),
+  }
+}
 
 /** Transactions inside of the one that a host has open on a connection, whichever storages they are of. */
 interface Turns {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { everyNote, giveWay, ids, type Note, note, notes, store, transact } from '../notes.ts'
+import { everyNote, giveWay, ids, note, notes, store, transact } from '../notes.ts'
 import type { StorageCase } from '../subject.ts'
 
 const strengths = ['share', 'update'] as const
@@ -109,47 +109,6 @@ export const lockCases: readonly StorageCase[] = [
       expect(seen).toEqual(['begun', 'shared'])
       await other
       expect(ids(await everyNote(storage))).toEqual(['1', '2', '3', '4'])
-    },
-  },
-  {
-    title: 'insertBelow, where there is one, stores a row if its parent has the values, and tells a taken key from a lack of it',
-    async run({ storage }) {
-      await store(storage, note({ id: '1', folder: 'a' }))
-      const below = (values: Partial<Note>, row: Note) =>
-        transact(storage, async (tx) => tx.insertBelow?.(notes, values, notes, row))
-      const has = await transact(storage, async (tx) => tx.insertBelow !== undefined)
-      if (!has) return
-      const [second, extra] = [note({ id: '2', slug: 'two' }), { list: ['a'] }]
-      expect(await below({ id: '1', network_id: '1' }, second)).toEqual(second)
-      expect(await below({ id: '1', network_id: '2' }, note({ id: '3' }))).toBeUndefined()
-      expect(await below({ id: '9' }, note({ id: '3' }))).toBeUndefined()
-      expect(await below({ id: '18446744073709551615' }, note({ id: '3' }))).toBeUndefined()
-      expect(await below({ id: '9' }, note({ id: '3', slug: 'two' }))).toBeUndefined()
-      await expect(below({ id: '1' }, note({ id: '3', slug: 'two' }))).rejects.toMatchObject({
-        code: 'unique',
-        table: 'suite_notes',
-      })
-      expect(await below({ id: '1' }, note({ id: '4', extra }))).toEqual(note({ id: '4', extra }))
-      expect(ids(await everyNote(storage))).toEqual(['1', '2', '4'])
-    },
-  },
-  {
-    title: 'a parent of insertBelow is neither changed nor removed before the end',
-    async run({ storage }) {
-      await store(storage, note({ id: '1', stock: 1 }))
-      // Without `insertBelow` nothing would be locked.
-      const has = await transact(storage, async (tx) => tx.insertBelow !== undefined)
-      if (!has) return
-      const added = Promise.withResolvers<void>()
-      const other = added.promise.then(() => transact(storage, (tx) => tx.remove(notes, '1')))
-      const seen = await storage.transaction(async (tx) => {
-        await tx.insertBelow?.(notes, { id: '1' }, notes, note({ id: '2' }))
-        added.resolve()
-        await giveWay(other)
-        return (await tx.get(notes, '1'))?.stock
-      })
-      expect(seen).toBe(1)
-      await other
     },
   },
   {

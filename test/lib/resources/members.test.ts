@@ -382,3 +382,9 @@ async function payments({ storage, network }: TestCommunity) {
     }
   })
 }
+
+test('a host with its own permalinks sees them in lists', async () => {
+  const { send } = await createTestCommunity({ permalink: ({ kind, id }) => `https://own.example/${kind}?n=${Number(id) + 1}` })
+  const { body } = await send('members.list', { query: { per_page: 1 } })
+  expect(body.items[0].permalink).toBe(`https://own.example/members?n=${Number(body.items[0].id) + 1}`)
+})

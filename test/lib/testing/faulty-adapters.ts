@@ -15,7 +15,6 @@ import {
   UniqueViolation,
   type Where,
 } from '../../../lib/storage/contract.ts'
-import { shownValue } from '../../../lib/storage/json.ts'
 import type { Row, Table } from '../../../lib/storage/table.ts'
 import type { StorageUnderTest } from '../../../lib/testing/index.ts'
 import { recordingOutbox } from '../../adapters/storage/recording-outbox.ts'
@@ -52,22 +51,6 @@ const withoutEmptyLists = <R>(where: Where<R> = {}): Where<R> =>
 /** Same name, same rows, but nothing has to be unique. */
 const withoutKeys = <R extends Row, N>(table: Table<R, N>): Table<R, N> => ({ ...table, name: `${table.name}_free`, unique: [] })
 
-/** A `findJson` made of `find`, right but for what is done to each value. */
-const writing = (change: (value: unknown) => unknown) =>
-  faulty({
-    tx: (tx) => ({
-      async findJson(table, query, fields) {
-        const rows: readonly Readonly<Record<string, unknown>>[] = (await tx.find(table, query)) as never
-        const texts = rows.map((row) => {
-          const values = fields.map(([name, source]) => [name, change(shownValue(source, row))] as const)
-          return JSON.stringify(Object.fromEntries(values))
-        })
-        const last = String(rows.at(-1)?.[query.order?.by ?? 'id'])
-        return { json: texts.join(), count: rows.length, last, hasMore: false }
-      },
-    }),
-  })
-
 const alikeTexts =
   'texts that differ only in case, accents, form or blanks at the end are different, in conditions, keys and guards'
 const longestKeys = 'a unique key may be as long as the contract has it, and its last character counts'
@@ -77,44 +60,27 @@ export const faultyAdapters: readonly FaultyAdapter[] = [
   {
     defect: 'the version stays as it is',
     caughtBy: ['version, where there is one, stands still between commits and changes with each of them'],
-    open: () => faulty({ storage: () => ({ version: () => 1 }) }),
+    open: () => faulty({ storage: () => ({ fast: { version: () => 1 } }) }),
   },
   {
     defect: 'the version of a table stays as it is',
     caughtBy: ['version of a table, where there is one, changes with each commit that changes its rows'],
-    open: () => faulty({ storage: () => ({ version: () => 1 }) }),
+    open: () => faulty({ storage: () => ({ fast: { version: () => 1 } }) }),
   },
   {
     defect: 'the version changes by itself',
     caughtBy: ['version, where there is one, stands still between commits and changes with each of them'],
     open: () => {
       let version = 0
-      return faulty({ storage: () => ({ version: () => ++version }) })
+      return faulty({ storage: () => ({ fast: { version: () => ++version } }) })
     },
   },
   {
-    defect: 'the JSON text has an empty text for null',
-    caughtBy: ['findJson, where there is one, writes every column and source as JSON has it'],
-    open: () => writing((value) => value ?? ''),
-  },
-  {
-    defect: 'the JSON text shows every field of the records in a list',
-    caughtBy: ['findJson, where there is one, shows the named fields of a list of records and nothing else of them'],
-    open: () => writing((value) => value),
-  },
-  {
-    defect: 'the JSON text is of the rows in another order',
-    caughtBy: [
-      'findJson, where there is one, finds the rows that find finds, in its order, and says their last place and whether more follow',
-    ],
+    defect: 'work that only adds runs again over what it has added',
+    caughtBy: ['work of which it was said that it only adds happens once, whatever it does'],
     open: () =>
       faulty({
-        tx: (tx) => ({
-          async findJson(table, query) {
-            const rows = (await tx.find(table, query)).toReversed()
-            return { json: rows.map((row) => JSON.stringify(row)).join(), count: rows.length, last: null, hasMore: false }
-          },
-        }),
+        storage: (storage) => ({ fast: { add: (work) => storage.transaction((tx) => work(tx).catch(() => work(tx))) } }),
       }),
   },
   {
@@ -495,11 +461,6 @@ export const faultyAdapters: readonly FaultyAdapter[] = [
     open: () => faulty({ storage: (storage) => lockingRows(storage, besideShare) }),
   },
   {
-    defect: 'insertBelow does not lock the parent',
-    caughtBy: ['a parent of insertBelow is neither changed nor removed before the end'],
-    open: () => faulty({ storage: (storage) => ({ transaction: (work) => work(insertsBelow(everyCallAlone(storage))) }) }),
-  },
-  {
     defect: '`after` is ignored',
     caughtBy: ['after leaves out everything up to that value, whether a row has it or not'],
     open: withQuery(({ after: _, ...query }) => query),
@@ -690,14 +651,6 @@ function lockingRows(
 /** The locks that are right. */
 const besideShare = (held: LockStrength | undefined, wanted: LockStrength): boolean =>
   held === undefined || (held === 'share' && wanted === 'share')
-
-const insertsBelow = (tx: Tx): Tx => ({
-  ...tx,
-  async insertBelow(parent, values, table, row) {
-    const [found] = await tx.find(parent, { where: values as Where<never> })
-    return found && tx.insert(table, row)
-  },
-})
 
 /** A door to data that commits every call at once. */
 function everyCallAlone(storage: Storage): Tx {

@@ -45,13 +45,21 @@ async function open() {
   }
 }
 
-const adding = <T>(storage: Storage, work: (tx: Tx) => Promise<T>): Promise<T> => storage.transaction(work, { adds: true })
+function adding<T>({ fast }: Storage, work: (tx: Tx) => Promise<T>): Promise<T> {
+  if (!fast?.add) throw new Error('the storage has no fast way to add')
+  return fast.add(work)
+}
+
+/** Adds a part below its thing; `undefined` if that is missing. */
+async function addBelow(tx: Tx, row: ReturnType<typeof part>) {
+  const parent = await tx.lock(things, row.thing_id, 'share')
+  return parent && tx.insert(parts, row)
+}
 
 /** Adds a part and its event; `undefined` if its thing is missing. */
 const addAndTell = (storage: Storage, id: number, thing_id?: string) =>
   adding(storage, async (tx) => {
-    const row = part(id, thing_id)
-    const added = await tx.insertBelow?.(things, { id: row.thing_id, network_id: '1' }, parts, row)
+    const added = await addBelow(tx, part(id, thing_id))
     if (added) await tx.append([wordOf(id)])
     return added?.id
   })
@@ -84,10 +92,12 @@ test('additions of two turns, one after the other, share a commit', async () => 
 /** Enough of them that their rows are added by one statement. */
 const many = [1, 2, 3, 4, 5, 6]
 
-test('the rows of many additions are one statement', async () => {
-  const { storage, schema, kept, count } = await open()
-  expect(await endsOf(many.map((id) => addAndTell(storage, id)))).toEqual(many.map(String))
-  expect(count(`INSERT INTO "${schema}"."parts"`)).toBe(1)
+test('the rows of many additions are one statement, and so are the locks of their parents', async () => {
+  const { storage, schema, kept, proxy } = await open()
+  expect(await endsOf(many.map((id) => addAndTell(storage, id, id < 4 ? '1' : '2')))).toEqual(many.map(String))
+  const words = proxy.sent().join()
+  expect(words.split(`INSERT INTO "${schema}"."parts"`)).toHaveLength(2)
+  expect(words.split('FOR SHARE')).toHaveLength(2)
   expect(await kept()).toEqual({ parts: many.map(String), events: many.map(String) })
 })
 
@@ -110,7 +120,7 @@ test('of many additions, one that the database refuses fails alone', async () =>
 test('values of every kind come back as they were, from many additions as from one', async () => {
   const { storage } = await open()
   const rows = many.map((id) => ({ ...part(id), name: ['"', '\\', '{a,b}', 'NULL', '', 'é\n☀'][id - 1] ?? '' }))
-  await endsOf(rows.map((row) => adding(storage, async (tx) => tx.insertBelow?.(things, { id: '1' }, parts, row))))
+  await endsOf(rows.map((row) => adding(storage, (tx) => addBelow(tx, row))))
   expect(await storage.transaction((tx) => tx.find(parts, {}), { readOnly: true })).toEqual(rows)
 })
 
@@ -248,7 +258,7 @@ test('a connection that is lost before the COMMIT costs nobody an answer', async
       proxy.cut()
       proxy.mend()
     }
-    await tx.insertBelow?.(things, { id: '1' }, parts, part(2))
+    await addBelow(tx, part(2))
     await tx.append([wordOf(2)])
     return '2'
   })
@@ -262,7 +272,7 @@ test('additions reach no other transaction before their commit', async () => {
   const { storage, kept } = await open()
   const { promise: looked, resolve } = Promise.withResolvers<void>()
   const slow = adding(storage, async (tx) => {
-    await tx.insertBelow?.(things, { id: '1' }, parts, part(1))
+    await addBelow(tx, part(1))
     await looked
   })
   const added = addAndTell(storage, 3)

@@ -15,7 +15,7 @@ const admin = await server.client()
 
 /** A storage whose transactions stay open a moment longer, as where a commit waits for a disk. */
 const slow = (storage: Storage): Storage => ({
-  ...storage,
+  close: () => storage.close(),
   transaction: (work, options) =>
     storage.transaction(async (tx) => {
       const result = await work(tx)

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { FileUrl, Id, orNull, record, Text } from '../../../../lib/fields.ts'
-import { extendedRecord, RecordWriter, withFields } from '../../../../lib/records/json/writer.ts'
+import { RecordWriter } from '../../../../lib/records/json/writer.ts'
 
 const Badge = record('Badge', { id: Id, title: Text, icon: orNull(FileUrl) })
-const BadgePayload = extendedRecord('BadgePayload', Badge, { giver: record('Giver', { id: Id }) })
 
 const badge = { id: '7', title: 'Deep – "blue"', icon: '/files/1', network_id: '1' }
 
@@ -13,23 +12,6 @@ describe('a record as text', () => {
       const writer = new RecordWriter(ids, 'https://example.org')
       expect(writer.text(Badge, badge)).toBe(JSON.stringify(writer.value(Badge, badge)))
     })
-
-  for (const ids of ['string', 'number'] as const)
-    test(`with further fields is the text of its fields in order, with ids as ${ids}`, () => {
-      const writer = new RecordWriter(ids, 'https://example.org')
-      const payload = withFields(badge, { giver: { id: '9', email: 'kept inside' } })
-      expect(writer.text(BadgePayload, payload)).toBe(JSON.stringify(writer.value(BadgePayload, payload)))
-      expect(JSON.parse(writer.text(BadgePayload, payload))).toEqual({
-        ...{ id: ids === 'number' ? 7 : '7', title: 'Deep – "blue"', icon: 'https://example.org/files/1' },
-        giver: { id: ids === 'number' ? 9 : '9' },
-      })
-    })
-
-  test('with further fields may also come as a plain object', () => {
-    const writer = new RecordWriter('string', '')
-    const payload = { ...badge, giver: { id: '9' } }
-    expect(writer.text(BadgePayload, payload)).toBe(JSON.stringify(writer.value(BadgePayload, payload)))
-  })
 
   test('is made for each schema of one value', () => {
     const writer = new RecordWriter('string', '')
