@@ -28,7 +28,7 @@ export interface RateCount {
   readonly allowed: boolean
   /** Requests left in this minute. */
   readonly remaining: number
-  /** Seconds until the count begins anew. */
+  /** Seconds until the count starts over. */
   readonly resetSeconds: number
 }
 

@@ -1,6 +1,6 @@
 /**
  * Rate limits for many machines: a table in the PostgreSQL database of the storage, which every process counts in. The table
- * is not logged, so counting syncs nothing; after a crash of the database it is empty, and the minutes begin anew.
+ * is not logged, so counting syncs nothing; after a crash of the database it is empty, and the minutes start over.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as v from 'valibot'

@@ -97,7 +97,7 @@ async function countTable(directory: string, timeoutMs: number): Promise<CountTa
       const { query } = await opening
       return await whileBusy(timeoutMs, () => query({ sql, values }))
     } catch (error) {
-      // Opened anew by the next try: the file may have been damaged, or taken away.
+      // Opened again by the next try: the file may have been damaged, or taken away.
       if (connection === opening) connection = undefined
       await closed(opening)
       throw error

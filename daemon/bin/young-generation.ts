@@ -15,7 +15,7 @@ const isSet = (): boolean =>
   [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''].some((each) => each.replaceAll('_', '-').includes(option))
 
 /**
- * Starts this program anew with the limit, which holds from the start of a process alone. The process stays the same: its number, its
+ * Starts this program again with the limit, which holds from the start of a process alone. The process stays the same: its number, its
  * files and its parent. Systems that cannot do so, and processes with a channel to their parent, continue without the limit.
  */
 export function limitYoungGeneration(): void {

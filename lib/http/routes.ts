@@ -66,7 +66,7 @@ type RouteTable = (method: string, path: string) => Match
 // A process may have many communities, and they differ in their options, not in their operations.
 const tablesBuilt = new WeakMap<readonly AnyOperation[], RouteTable>()
 
-/** The route table of a list of operations, which is built once. Trailing slashes do not matter (design: settled gaps). */
+/** The route table of a list of operations, which is built once. Trailing slashes do not matter (docs/gaps.md). */
 export function routeTable(operations: readonly AnyOperation[]): RouteTable {
   const built = tablesBuilt.get(operations) ?? buildTable(operations)
   tablesBuilt.set(operations, built)

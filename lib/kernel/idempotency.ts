@@ -22,7 +22,7 @@ export interface FirstAnswer {
 }
 
 /**
- * Reads an `Idempotency-Key` (design: settled gaps, repeats).
+ * Reads an `Idempotency-Key` (docs/gaps.md, repeats).
  * @param parts what the key is used for: operation, records, query, body
  * @throws ApiError 400 when the key is not 1 to 255 printable characters
  */

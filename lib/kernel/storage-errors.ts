@@ -7,7 +7,7 @@ const busy = 'The storage is busy or cannot be reached; nothing was written. Try
 const sentences: Readonly<Partial<Record<StorageErrorCode, string>>> = {
   full: 'The storage is full; nothing was written',
   unavailable: busy,
-  closed: 'The storage is closed, because the server is ending; nothing was written. Try again later',
+  closed: 'The server is shutting down. Nothing was saved; try again later',
   conflict: busy,
   unknown:
     'The storage did not answer, so this may have been written. ' +

@@ -116,7 +116,7 @@ export async function presentEvents(context: Context, rows: readonly EventRow[])
   return rows.map((row) => {
     const post = postOf.get(row.id)
     const creator = post && creators.get(post.creator_id)
-    if (!post || !creator) throw new Error(`event ${row.id} has lost its post or its creator`)
+    if (!post || !creator) throw new Error(`event ${row.id} refers to a post or a creator that does not exist`)
     return {
       ...shared(context, row, post),
       creator,
@@ -132,7 +132,7 @@ export async function eventPayload(context: Context, row: EventRow): Promise<Eve
   const post = await context.tx.get(posts, row.id)
   const creator = post && (await context.tx.get(members, post.creator_id))
   const space = post && (await context.tx.get(spaces, post.space_id))
-  if (!post || !creator || !space) throw new Error(`event ${row.id} has lost its post, its creator or its space`)
+  if (!post || !creator || !space) throw new Error(`event ${row.id} refers to a post, a creator or a space that does not exist`)
   return {
     ...shared(context, row, post),
     space_id: post.space_id,

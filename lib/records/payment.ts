@@ -165,7 +165,7 @@ async function payers({ tx }: Pick<Context, 'tx'>, rows: readonly { readonly id:
   const byId = new Map(people.map((member) => [member.id, member]))
   return ({ id, member_id }: { readonly id: string; readonly member_id: string }): MemberRow => {
     const member = byId.get(member_id)
-    if (!member) throw new Error(`payment ${id} has lost its member`)
+    if (!member) throw new Error(`payment ${id} refers to a member that does not exist`)
     return member
   }
 }

@@ -75,7 +75,7 @@ export async function presentPolls(context: Context, rows: readonly PostRow[]): 
   return rows.map((row) => {
     const creator = creators.get(row.creator_id)
     const space = spaceOf.get(row.space_id)
-    if (!creator || !space) throw new Error(`poll ${row.id} has lost its creator or its space`)
+    if (!creator || !space) throw new Error(`poll ${row.id} refers to a creator or a space that does not exist`)
     return {
       id: row.id,
       created_at: row.created_at,

@@ -29,7 +29,7 @@ export async function checkInvitable(
   const member = await memberByAddress(call.tx, recipient_email)
   const isMember = member?.state === 'active'
   if (member && (isBanned(member) || (isMember && plan_id === null && member.member_type === 'full'))) refuseHolder(field, member)
-  // Locked, so that they neither leave nor get the plan meanwhile.
+  // Locked, so that they neither leave nor get the plan in the meantime.
   if (isMember) await lockUnchanged(call.tx, member, 'share')
   if (isMember && plan_id !== null && (await accessTo(call, { plan_id, member_id: member.id })))
     fail(invalid(field), `${field} is already a member of this plan`)

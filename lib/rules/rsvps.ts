@@ -24,7 +24,7 @@ export async function presentRsvps(
   const occurrences = occurrencesAt(context, scheduled, named)
   return rows.map((row) => {
     const member = guest.get(row.member_id)
-    if (!member) throw new Error(`RSVP ${row.id} has lost its member`)
+    if (!member) throw new Error(`RSVP ${row.id} refers to a member that does not exist`)
     return {
       id: row.id,
       updated: row.updated_at,

@@ -95,7 +95,7 @@ export async function takeOne(tx: Tx, id: string): Promise<boolean> {
     if (!row || row.stock <= 0) return false
     if (await tx.update(notes, id, { stock: row.stock - 1 }, { stock: row.stock })) return true
   }
-  throw new Error('an update whose guard was read a moment ago never happens')
+  throw new Error('a guarded update never matched: its row keeps changing')
 }
 
 /** Lets other work run: until `settled` is, or for some turns of the event loop. */

@@ -20,7 +20,7 @@ const elements = {
 const lengths = [1, 10, 20, 25, 50, 100]
 /**
  * Of a parameter PostgreSQL assumes that it takes a tenth of all rows. A plan for its value looks so much better that each
- * statement is planned anew, which costs as much as a page. Not every number, because each is another prepared statement.
+ * statement is planned again, which costs as much as a page. Not every number, because each is another prepared statement.
  */
 const writtenLimits: ReadonlySet<number> = new Set(lengths.flatMap((length) => [length, length + 1]))
 
@@ -45,7 +45,7 @@ export function postgresDialect(schema: string): PostgresDialect {
       const names = columns.map(({ name }) => quoted(name))
       const lists = columns.map(({ type }, place) => `$${place + 1}::${elements[type]}[] AS ${names[place]}`)
       const items = columns.map(({ type }, place) => `item.${names[place]}${type === 'json' ? '::json' : ''} AS ${names[place]}`)
-      // The plan finds no length of lists that come from a query. Otherwise it would be made anew for each group.
+      // The plan finds no length of lists that come from a query. Otherwise it would be made again for each group.
       const given = `(SELECT ${lists.join(', ')} OFFSET 0) AS lists`
       const unnested = `unnest(${names.map((name) => `lists.${name}`).join(', ')}) AS item(${names.join(', ')})`
       const areTexts = columns.map(({ type }) => elements[type] === 'text')

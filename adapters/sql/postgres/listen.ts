@@ -8,7 +8,7 @@ export interface Listening {
 }
 
 const connectTimeoutMs = 5_000
-/** Milliseconds before a connection that broke is made anew. */
+/** Milliseconds before a connection that broke is made again. */
 const pause = 1_000
 
 /**

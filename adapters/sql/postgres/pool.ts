@@ -12,7 +12,7 @@ export interface PoolOptions {
   readonly statementTimeoutMs: number
   /** How PostgreSQL's own views name the connections. Default `folkmoot`. */
   readonly name?: string
-  /** Settings of every new connection, as far as the database supports them. Asked for anew at each one. */
+  /** Settings of every new connection, as far as the database supports them. Asked for again at each one. */
   readonly settings?: () => Readonly<Record<string, string>>
   /** Whether statements that do not need each other's answers travel together. */
   readonly pipeline?: boolean

@@ -51,7 +51,7 @@ export const sqliteDialectOf = (prefix: string): SqliteDialect => ({
     json: (value) => JSON.parse(String(value)),
   },
   lock: () => '',
-  // SQLite inspects a bare parameter there while it plans: with each new value it would plan the statement anew.
+  // SQLite inspects a bare parameter there while it plans: with each new value it would plan the statement again.
   bound: (parameter) => `${parameter} + 0`,
   writtenLimits: new Set(),
   noLimit: ' LIMIT -1',

@@ -123,7 +123,8 @@ export function groupedAdditions({ begin, language, alone, appended }: AdditionO
     const held = await begun
     try {
       const [gone, staying] = [ended.filter(isGone), ended.filter((each) => !isGone(each))]
-      if (gone.some(({ part }) => part.hasAdded())) throw new Error('work has ended badly that had added a row')
+      if (gone.some(({ part }) => part.hasAdded()))
+        throw new Error('a transaction of the group failed after it had inserted rows')
       await transaction.append(staying.flatMap(({ part }) => part.records()))
       transaction.check()
       await committed(transaction.endWith('COMMIT'))
@@ -176,7 +177,7 @@ function partOf(read: (statement: Statement) => Rows | Promise<Rows>, add: (stat
 
   function leave(): never {
     isLeaving = true
-    throw new Error('this work leaves its group, and is run again alone')
+    throw new Error('this work cannot run in a shared commit; it runs again in its own')
   }
 
   /** The statement as it waits for nobody. */

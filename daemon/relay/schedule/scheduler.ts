@@ -37,7 +37,7 @@ export interface Scheduler {
   ingested(ingested: Ingested): void
   /** Takes in what others changed in the store. */
   follow(changes: StoreChanges): void
-  /** Reads everything anew from the store: somebody else changed it. */
+  /** Reads everything again from the store: somebody else changed it. */
   refresh(): void
   /** Looks whether something may be sent; also after a change of settings. */
   wake(): void

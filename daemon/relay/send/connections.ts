@@ -66,7 +66,7 @@ export function openConnections(settings: () => ConnectionSettings, resolve: Res
       allowH2: false,
       pipelining: 1,
       connections: null,
-      // One deadline covers all of an attempt. Undici's own begin anew with each chunk.
+      // One deadline covers all of an attempt. Undici's own start over with each chunk.
       headersTimeout: 0,
       bodyTimeout: 0,
       // Shorter than most servers', or theirs if they say so: the fewer requests meet a socket that is just being closed.

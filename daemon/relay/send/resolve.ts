@@ -33,7 +33,7 @@ export function parseHosts(text: string): ReadonlyMap<string, readonly Address[]
   return hosts
 }
 
-/** Makes a value of the text of a file, anew when the text is another one. A file that cannot be read has no text. */
+/** Makes a value of the text of a file, again when the text is another one. A file that cannot be read has no text. */
 function ofFile<T>(path: string, make: (text: string) => T): () => T {
   let made: { readonly text: string; readonly value: T } | undefined
   return () => {

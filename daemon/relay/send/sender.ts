@@ -53,7 +53,7 @@ export const userAgentOf = (version?: string): string => (version ? `folkmoot-re
 
 /**
  * Sends webhooks by section 6 of the specification: POST, any 2xx acknowledges, no redirect is followed.
- * @param settings read anew at each attempt
+ * @param settings read again at each attempt
  */
 export function createSender(settings: () => ConnectionSettings, clock: Clock, resolve: Resolve, userAgent: string): Sender {
   const connections = openConnections(settings, resolve)

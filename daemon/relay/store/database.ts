@@ -26,7 +26,7 @@ export type Plan<T> = Generator<Statement, T, Rows>
 export interface RelayDatabase {
   readonly dialect: Dialect
   /**
-   * Runs a plan in one transaction, or undoes it. The plan is made anew when PostgreSQL asks for the transaction again.
+   * Runs a plan in one transaction, or undoes it. The plan is made again when PostgreSQL asks for the transaction again.
    * @param durable whether the commit waits for the disk. SQLite's never does: see `sync`.
    */
   transaction<T>(plan: () => Plan<T>, durable?: boolean): Promise<T>
@@ -42,7 +42,7 @@ export interface RelayDatabase {
   /** Notifies other relays that something waits for these endpoints. The version is held. */
   touch(endpoints: readonly number[], version: number): Plan<void>
   /**
-   * Notifies other relays that an endpoint is defined anew; if it is new, one of them begins to send to it. The version is
+   * Notifies other relays that an endpoint is defined again; if it is new, one of them begins to send to it. The version is
    * held.
    */
   defined(endpoint: number, version: number): Plan<void>

@@ -82,7 +82,7 @@ export interface Turn {
 export interface Recorded {
   /** The refs of the endpoints that have more to be sent, because of the notices. */
   readonly refs: readonly number[]
-  /** The notices of the turn that are true. An endpoint that had a fresh start meanwhile was not disabled. */
+  /** The notices of the turn that are true. An endpoint that had a fresh start in the meantime was not disabled. */
   readonly notices: readonly Notice[]
 }
 
@@ -136,7 +136,7 @@ export interface Purge {
 export interface StoreChanges {
   /** The lease of these changes: changes of an expired one are ignored. */
   readonly lease: string
-  /** Whether the lease is over: others send to its endpoints by now, and `recover` begins anew. */
+  /** Whether the lease is over: others send to its endpoints by now, and `recover` starts over. */
   readonly lost: boolean
   /** The endpoints for which something waits that may not have been there, or all of them. */
   readonly touched: 'all' | readonly number[]
@@ -152,7 +152,7 @@ export interface StoreChanges {
   readonly notices: readonly Notice[]
 }
 
-/** Others send to what was this relay's: nothing of it may be sent or recorded any more. `recover` begins anew. */
+/** Others send to what was this relay's: nothing of it may be sent or recorded any more. `recover` starts over. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost'
 }

@@ -159,7 +159,7 @@ function createDesk({ forwarder, headers: extra, show, secret }: DeskParts) {
       new Promise((arrived) => {
         awaited = { event_id, arrived }
       }),
-    /** Sends the last delivery again, signed anew as a relay does. */
+    /** Sends the last delivery again, signed again as a relay does. */
     async resend(): Promise<void> {
       if (!last) return show.warn('There is no delivery to send again.')
       const signed = await sign(last.raw, { secrets: secret, id: last.headers['webhook-id'] ?? last.event_id })

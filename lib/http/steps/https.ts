@@ -52,7 +52,7 @@ export function requireHost(incoming: Incoming, { publicUrl, trustProxy }: Pick<
 const prefixPattern = /^(?:\/[\w.~-]{1,100}){1,10}$/
 
 /**
- * The public address of a path, for links (design: settled gaps, list envelope). `publicUrl` with a path, or
+ * The public address of a path, for links (docs/gaps.md, list envelope). `publicUrl` with a path, or
  * `X-Forwarded-Prefix` of a trusted proxy, replaces the base path.
  */
 export function publicAddress(

@@ -10,7 +10,7 @@ import { type Html, html } from '../ui/html.ts'
 import { note } from '../ui/parts.ts'
 import { layout } from './layout.ts'
 
-/** A field with a value that each opening of a form has anew. */
+/** A field with a fresh value each time the form opens. */
 export const onceField = (): Html => html`<input type="hidden" name="once" value="${systemChance.uuid()}">`
 
 /**

@@ -100,7 +100,7 @@ test('who read before the other one committed gets the same 422 from the unique 
 test.each([
   ['full', 'The storage is full; nothing was written'],
   ['unavailable', 'The storage is busy or cannot be reached; nothing was written. Try again'],
-  ['closed', 'The storage is closed, because the server is ending; nothing was written. Try again later'],
+  ['closed', 'The server is shutting down. Nothing was saved; try again later'],
   [
     'unknown',
     'The storage did not answer, so this may have been written. ' +

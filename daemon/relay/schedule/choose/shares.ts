@@ -41,7 +41,7 @@ const none = (): Counts => ({ quick: 0, slow: 0, doubtful: 0 })
 const upTo = (standing: Standing, { quick, slow, doubtful }: Counts): number =>
   doubtful + (standing === 'doubtful' ? 0 : slow) + (standing === 'quick' ? quick : 0)
 
-/** @param slots how many there are, read anew at each use */
+/** @param slots how many there are, read again at each use */
 export function createShares(slots: () => number): Shares {
   const ofNetwork = new Map<string, Counts>()
   let all = none()

@@ -39,7 +39,7 @@ export function healthAfter(health: Health, outcome: Outcome, tooOld: boolean, n
   return { ...health, lastError, failingSince: health.failingSince ?? now, lastFailure: now }
 }
 
-/** Its days of failure are over: they are counted anew. */
+/** Its days of failure are over: they are counted again. */
 export const forgiven = (health: Health): Health => ({ ...health, failingSince: null, lastFailure: null })
 
 /**

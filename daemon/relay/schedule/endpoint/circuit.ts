@@ -88,7 +88,7 @@ export interface Circuit {
 const atOnce = Number.NEGATIVE_INFINITY
 
 /**
- * @param settings read anew at each use, so that a reload takes effect
+ * @param settings read again at each use, so that a reload takes effect
  * @param monotonic milliseconds that never go back
  * @param timeline milliseconds of the relay's timeline, for what is kept over restarts
  * @param firstEpoch later than every epoch of the breaker that this one replaces: tickets of that one mean nothing here
@@ -145,7 +145,7 @@ export function createCircuit(
     openedAt = timeline()
     if (!probe) freshFrom = openedAt
     if (refused) earlyAt = after('first')
-    // A probe with the oldest event puts the next fresh one off by little: it must not become old meanwhile.
+    // A probe with the oldest event puts the next fresh one off by little: it must not become old in the meantime.
     else earlyAt = probe && !newest ? Math.max(earlyAt, after('first')) : after('fresh')
     return probe ? 'reopened' : 'opened'
   }

@@ -10,7 +10,7 @@ export interface ConcurrencyLimiter {
   succeeded(): void
   /**
    * An endpoint that begins to fail or hang gives its slots to others before its circuit opens: the limit is halved.
-   * @param slow it took its time to fail: it begins anew with one
+   * @param slow it took its time to fail: it starts over with one
    */
   failed(slow: boolean): void
   /** Slow start: 1, then 2, 4, 8. */
@@ -19,7 +19,7 @@ export interface ConcurrencyLimiter {
 
 /**
  * Begins slowly: of an endpoint that nobody has heard of yet it is not known whether it answers at all.
- * @param ceiling attempts in flight at most, read anew at each use
+ * @param ceiling attempts in flight at most, read again at each use
  * @param ratePerSecond starts per second at most; null: no limit
  */
 export function createConcurrencyLimiter(ceiling: () => number, ratePerSecond: number | null): ConcurrencyLimiter {

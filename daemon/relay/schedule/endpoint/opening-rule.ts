@@ -13,7 +13,7 @@ export class OpeningRule extends ConsecutiveBreaker {
   /** No other event could be a witness. */
   isAlone = false
 
-  /** @param threshold consecutive failures that open it; asked anew at each one, so that a reload takes effect */
+  /** @param threshold consecutive failures that open it; asked again at each one, so that a reload takes effect */
   constructor(threshold: () => number, failures: number, witnesses: readonly number[]) {
     super(threshold())
     this.#threshold = threshold

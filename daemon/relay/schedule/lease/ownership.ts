@@ -27,7 +27,7 @@ export interface Ownership {
   release(): Promise<void>
   /** Forgets everything: somebody else sends to these endpoints by now. */
   lose(reason: LeaseLost): void
-  /** Begins anew after the lease was lost. */
+  /** Begins again after the lease was lost. */
   regain(): Promise<void>
 }
 

@@ -42,7 +42,7 @@ function prepare({ run, outgoing }: InFlightAttempt, { store, settings }: Attemp
   if (!outgoing) return notSent('fault', 'no such event')
   if (!outgoing.intact) return notSent('damaged', 'the stored body differs from the ingested one')
   const { state } = run
-  // It was defined anew since it was chosen.
+  // It was defined again since it was chosen.
   if (state.kind !== 'active') return notSent('aborted', 'the endpoint has changed since')
   return {
     endpoint: state.opened,

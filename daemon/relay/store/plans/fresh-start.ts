@@ -1,4 +1,4 @@
-/** Decisions of people about an endpoint: sending begins anew, or ends. */
+/** Decisions of people about an endpoint: sending starts over, or ends. */
 import { nextVersion, type Plan, type RelayDatabase, row } from '../database.ts'
 import { endpointColumns, endpointOf } from '../endpoint/endpoint-row.ts'
 import type { Endpoint } from '../endpoint/relay-endpoint.ts'

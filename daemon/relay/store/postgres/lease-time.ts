@@ -46,7 +46,7 @@ export const patienceOf = (lease: number): number => Math.min(lease / 2, 10_000)
 /** A round trip longer than this, in milliseconds, does not measure the difference of two clocks. */
 const longestRoundTrip = 2000
 
-/** @param length milliseconds; asked for anew at each renewal */
+/** @param length milliseconds; asked for again at each renewal */
 export function createLeaseTime(clock: Clock, length: () => number): LeaseTime {
   let until: Moment = { monotonic: 0, wall: 0 }
   let skew = 0

@@ -73,7 +73,7 @@ interface Reaped extends Interrupted {
 const nothing: Interrupted = { interrupted: 0, notices: [] }
 const seconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(1)} s`
 
-/** @param length milliseconds; asked for anew at each renewal */
+/** @param length milliseconds; asked for again at each renewal */
 export function createLeases(database: PostgresDatabase, clock: Clock, length: () => number, ingester: Ingester): Leases {
   let id = ''
   const time = createLeaseTime(clock, length)

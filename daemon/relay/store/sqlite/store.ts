@@ -105,7 +105,7 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
     return changed
   }
 
-  // Numbers only grow, so what lies before the oldest delivery that waits is not looked at again; a replay begins anew.
+  // Numbers only grow, so what lies before the oldest delivery that waits is not looked at again; a replay starts over.
   let oldestFrom = 0
   let oldestVersion = version
   function* backlog(): Plan<Backlog> {

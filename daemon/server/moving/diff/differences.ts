@@ -29,7 +29,7 @@ function withoutBase(text: string, bases: readonly string[]): string {
 
 /** Whether a place is one of those that are left out. */
 function isIgnored(field: string, ignored: ReadonlySet<string>): boolean {
-  // A name of a server may be many opening brackets: each begins anew, so that none is searched twice.
+  // A name of a server may be many opening brackets: each starts over, so that none is searched twice.
   const names = field.replace(/\[[^[\]]*\]/g, '').split('.')
   const place = names.filter((name) => name !== 'items' && name !== '').join('.')
   return ignored.has(place) || ignored.has(names.at(-1) ?? '')

@@ -10,7 +10,7 @@ import { type Counts, noCounts } from './write-records.ts'
 export type Unread = 'refused' | 'missing'
 
 export interface State {
-  /** The options of the run: another run with others begins anew. */
+  /** The options of the run: another run with others starts over. */
   readonly asked: string
   /** The stages that are over. */
   readonly done: readonly string[]
