@@ -15,6 +15,7 @@ import {
   panelLinkCommand,
   triggerCommand,
 } from './commands/program.ts'
+import { initCommand } from './init/command.ts'
 import { listenCommand } from './listen/command.ts'
 import { mcpCommand } from './mcp/command.ts'
 import { movingCommands } from './moving/program.ts'
@@ -71,6 +72,7 @@ export function createProgram({
   heedVariables(program)
   serveCommand(program, out, starting, version)
 
+  initCommand(program, out, version, ask)
   networkCommands(program, out)
   memberCommands(program, out, ask)
   keyCommands(program, out)
