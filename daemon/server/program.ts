@@ -9,6 +9,7 @@ import { heedVariables, variableOption } from '../variables.ts'
 import {
   auditCommands,
   endpointCommands,
+  infoCommand,
   keyCommands,
   memberCommands,
   networkCommands,
@@ -80,6 +81,7 @@ export function createProgram({
   auditCommands(program, out, draw)
   triggerCommand(program, out)
   panelLinkCommand(program, out)
+  infoCommand(program, out, version)
   listenCommand(program, { out, keys }, starting)
   mcpCommand(program, { out, input, failed }, starting)
 

@@ -1,11 +1,10 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { rolldown } from 'rolldown'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { temporaryDirectory } from '../support/directory.ts'
 import { freePort } from '../support/free-port.ts'
 import { installed, packed } from '../support/packed.ts'
@@ -13,11 +12,9 @@ import { shared } from '../support/shared.ts'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '..', '..')
-const { name, version, exports, files } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
+const { name, exports } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
   readonly name: string
-  readonly version: string
   readonly exports: Readonly<Record<string, unknown>>
-  readonly files: readonly string[]
 }
 
 const tarball = await packed()
