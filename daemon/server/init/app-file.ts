@@ -110,7 +110,9 @@ export async function startApp({ storage, port, host, subdomain, ownerEmail, pub
   const receive = createReceiver(endpoint.promise, onEvent)
 ${serve}
   const url = publicUrl ?? \`http://127.0.0.1:\${taken}\`
-  endpoint.resolve(await registerEndpoint(community, network, \`\${url}/webhooks\`))
+  // The first start makes its key and its signing secret.
+  const address = { network_id: network.id, url: \`\${url}/webhooks\` }
+  endpoint.resolve(await community.endpoints.upsert({ ...address, key: true, secrets: true }))
   const relay = await startRelay({ outbox: storage, encryptionKeys, allowHttp: local, allowPrivate: local })
 
   return {
@@ -134,12 +136,6 @@ async function firstStart(community, subdomain, email) {
   if ((await community.keys.list(network.id)).length > 0) return { network }
   const { token } = await community.keys.create({ network_id: network.id, name: 'First key', scopes: ['*'] })
   return { network, token }
-}
-
-/** The key and secrets of our endpoint. Registered again, an endpoint keeps them. */
-async function registerEndpoint(community, { id: network_id }, url) {
-  const isKnown = (await community.endpoints.list(network_id)).some((each) => each.url === url)
-  return community.endpoints.upsert({ network_id, url, ...(isKnown ? {} : { key: true, secret: true }) })
 }
 `
 }

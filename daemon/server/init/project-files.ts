@@ -24,7 +24,7 @@ function packageFile({ name, host, storage, version }: Project): string {
     private: true,
     type: 'module',
     engines: { node: '>=22.19' },
-    scripts: { start: 'node --env-file-if-exists=.env server.js', test: 'node --test' },
+    scripts: { start: 'node --env-file-if-exists=.env server.js', test: 'node --test --test-force-exit --test-timeout=30000' },
     dependencies: Object.fromEntries(Object.entries(dependencies).sort()),
   }
   return `${JSON.stringify(manifest, null, 2)}\n`

@@ -62,11 +62,14 @@ const app = await startApp({
 console.log(\`The API: \${app.url}/admin/v1/networks/\${app.network.subdomain}\`)
 if (app.token) console.log(\`Your API key, which is shown only now: \${app.token}\`)
 
-for (const signal of ['SIGTERM', 'SIGINT'])
-  process.once(signal, async () => {
-    await app.stop()
-    process.exit(0)
-  })
+async function stop() {
+  await app.stop()
+  process.exit(0)
+}
+for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, stop)
+// A shell between npm and this process may keep a signal to itself. Then its end is the signal.
+const parent = process.ppid
+if (process.env.npm_lifecycle_event) setInterval(() => process.ppid === parent || process.emit('SIGTERM'), 500).unref()
 `
 
 export const settingsFile = ({
