@@ -9,12 +9,14 @@ import { heedVariables, variableOption } from '../variables.ts'
 import {
   auditCommands,
   endpointCommands,
+  infoCommand,
   keyCommands,
   memberCommands,
   networkCommands,
   panelLinkCommand,
   triggerCommand,
 } from './commands/program.ts'
+import { initCommand } from './init/command.ts'
 import { listenCommand } from './listen/command.ts'
 import { mcpCommand } from './mcp/command.ts'
 import { movingCommands } from './moving/program.ts'
@@ -71,6 +73,7 @@ export function createProgram({
   heedVariables(program)
   serveCommand(program, out, starting, version)
 
+  initCommand(program, out, version, ask)
   networkCommands(program, out)
   memberCommands(program, out, ask)
   keyCommands(program, out)
@@ -78,6 +81,7 @@ export function createProgram({
   auditCommands(program, out, draw)
   triggerCommand(program, out)
   panelLinkCommand(program, out)
+  infoCommand(program, out, version)
   listenCommand(program, { out, keys }, starting)
   mcpCommand(program, { out, input, failed }, starting)
 

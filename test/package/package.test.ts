@@ -1,53 +1,29 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { rolldown } from 'rolldown'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { temporaryDirectory } from '../support/directory.ts'
 import { freePort } from '../support/free-port.ts'
+import { installed, packed } from '../support/packed.ts'
 import { shared } from '../support/shared.ts'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '..', '..')
-const { name, version, exports, files } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
+const { name, exports } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
   readonly name: string
-  readonly version: string
   readonly exports: Readonly<Record<string, unknown>>
-  readonly files: readonly string[]
 }
 
-/** Packed once for all tests. */
-const packed = await mkdtemp(join(tmpdir(), 'folkmoot-packed-'))
-afterAll(() => rm(packed, { recursive: true }))
-
-/**
- * Packs the checkout, which npm builds, in a run with the soak. In others the package has no declarations: they take most of the
- * build, and no test here reads one.
- */
-async function pack(): Promise<void> {
-  const to = ['--pack-destination', packed]
-  if (process.env['FOLKMOOT_TEST_WITH_SOAK'] !== undefined) {
-    await run('npm', ['pack', ...to], { cwd: root })
-    return
-  }
-  const directory = join(packed, 'package')
-  for (const path of ['package.json', ...files.filter((path) => path !== 'dist' && !path.startsWith('!'))])
-    await cp(join(root, path), join(directory, path), { recursive: true })
-  await cp(join(await shared('package'), 'node_modules', name, 'dist'), join(directory, 'dist'), { recursive: true })
-  await run('npm', ['pack', '--ignore-scripts', ...to], { cwd: directory })
-}
-await pack()
-const tarball = join(packed, `${name}-${version}.tgz`)
+const tarball = await packed()
 
 test('the packed package installs, every entry loads, its programs start, and the README example serves', async () => {
   const directory = temporaryDirectory()
   await mkdir(join(directory, 'app'))
   const app = join(directory, 'app')
-  await writeFile(join(app, 'package.json'), JSON.stringify({ name: 'app', type: 'module', private: true }))
-  await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', tarball], { cwd: app })
+  await installed(app, tarball)
 
   const entries = Object.keys(exports).filter((entry) => !entry.endsWith('package.json') && entry !== './testing/storage')
   const load = entries.map((entry) => `await import('${name}${entry.slice(1)}')`).join('\n')

@@ -56,7 +56,8 @@ export async function withOperator<T>(
     if (started) return { operator: started, close: async () => {} }
     // The remedies of a storage are those of a program that opens it.
     const { message } = isStorageError(error.cause) ? error.cause : error
-    throw new UsageError(`${message}, which takes no commands: end it, or make its keys and endpoints from its own code`)
+    const remedy = 'which takes no commands: end it, or make its keys and endpoints from its own code'
+    throw new UsageError(`${message}, ${remedy}`, { cause: error })
   })
   try {
     return await work(community.operator)

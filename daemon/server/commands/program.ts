@@ -161,6 +161,12 @@ export function triggerCommand(program: Command, out: Output): void {
     .action(async (name: string | undefined, flags) => (await import('./trigger.ts')).trigger(name, flags, out))
 }
 
+export function infoCommand(program: Command, out: Output, version: string): void {
+  onStorage(program.command('info'))
+    .description('print versions, the storage and the state of its relay, for a report of a fault; nothing secret')
+    .action(async (flags) => (await import('./info.ts')).info(flags, version, out))
+}
+
 export function panelLinkCommand(program: Command, out: Output): void {
   onNetwork(program.command('panel-link'))
     .description('print a link that lets one person into the panel of a running server, once')

@@ -1,0 +1,105 @@
+/** The files of a new project. */
+import { appFile, hostParts } from './app-file.ts'
+import type { Project } from './choices.ts'
+import { serverFile, settingsFile, storageParts } from './server-file.ts'
+
+/** Each file by its name, in the order to read them. */
+export const projectFiles = (project: Project): Readonly<Record<string, string>> => ({
+  'README.md': readmeFile(project),
+  'package.json': packageFile(project),
+  'app.js': appFile(project.host),
+  'server.js': serverFile(project),
+  'receiver.js': receiverFile,
+  'app.test.js': testFile,
+  '.env.example': settingsFile(project),
+  '.gitignore': 'node_modules/\ndata/\n.env\n',
+  Containerfile: containerFile,
+})
+
+function packageFile({ name, host, storage, version }: Project): string {
+  const dependencies = { folkmoot: version, ...hostParts[host].packages, ...storageParts[storage].packages }
+  const manifest = {
+    name,
+    version: '0.0.0',
+    private: true,
+    type: 'module',
+    engines: { node: '>=22.19' },
+    scripts: { start: 'node --env-file-if-exists=.env server.js', test: 'node --test --test-force-exit --test-timeout=30000' },
+    dependencies: Object.fromEntries(Object.entries(dependencies).sort()),
+  }
+  return `${JSON.stringify(manifest, null, 2)}\n`
+}
+
+const receiverFile = `/** Receives the webhooks. In another program, give it the key and secret that \`folkmoot endpoints add\` prints. */
+import { memoryStore, respond } from 'folkmoot/receiver'
+
+/** A function that verifies a request and answers it. \`onEvent\` is called once for each event; if it throws, the relay retries. */
+export function createReceiver(endpoint, onEvent) {
+  const store = memoryStore()
+  return async (request) => {
+    const { key, secrets } = await endpoint
+    return respond(request, { key, secrets, store }, ({ event }) => onEvent(event))
+  }
+}
+`
+
+const testFile = `import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { createClient } from 'folkmoot/client'
+import { openOutbox } from 'folkmoot/outbox'
+import { memoryStorage } from 'folkmoot/storage/memory'
+import { startApp } from './app.js'
+
+/** The app on a free port, with everything in memory but its outbox. */
+async function start(t, onEvent) {
+  const directory = await mkdtemp(join(tmpdir(), 'community-'))
+  const storage = memoryStorage({ outbox: await openOutbox({ directory }) })
+  const settings = { port: 0, host: '127.0.0.1', subdomain: 'my-community', ownerEmail: 'ada@example.org' }
+  const app = await startApp({ storage, ...settings, onEvent })
+  t.after(async () => {
+    await app.stop()
+    await rm(directory, { recursive: true })
+  })
+  return app
+}
+
+test('a new member reaches the receiver as a verified webhook', async (t) => {
+  const joined = Promise.withResolvers()
+  const app = await start(t, (event) => event.event_type === 'MemberJoinedHook' && joined.resolve(event))
+  const client = createClient({ baseUrl: app.url, network: app.network.subdomain, token: app.token })
+  const grace = await client.members.create({ email: 'grace@example.org', first_name: 'Grace', last_name: 'Oak' })
+  const event = await joined.promise
+  assert.equal(event.payload.member.id, grace.id)
+})
+
+test('the receiver refuses whoever has no key', async (t) => {
+  const app = await start(t, () => assert.fail('nothing was sent'))
+  const answer = await fetch(\`\${app.url}/webhooks\`, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } })
+  assert.equal(answer.status, 401)
+})
+`
+
+const containerFile = `FROM docker.io/library/node:24-slim
+WORKDIR /app
+COPY package*.json ./
+RUN npm install --omit=dev && install -d -o node data
+COPY *.js ./
+USER node
+ENV HOST=0.0.0.0
+EXPOSE 4000
+VOLUME /app/data
+CMD ["node", "server.js"]
+`
+
+const readmeFile = ({ name }: Project): string => `# ${name}
+
+A community-network Admin API with its webhooks, on [folkmoot](https://github.com/folkmoot/folkmoot).
+
+- \`npm install\`, then \`npm test\` and \`npm start\`. The first start prints your API key.
+- \`.env.example\` has the settings: copy it to \`.env\`.
+- \`app.js\` mounts the API, registers a webhook and starts the relay; \`receiver.js\` verifies what the relay sends.
+- \`podman build -t community .\` makes an image. In production, set \`PUBLIC_URL\` and put a proxy that terminates TLS in front.
+`

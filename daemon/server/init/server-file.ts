@@ -1,0 +1,87 @@
+/** `server.js` and `.env.example` of a new project: its settings and its storage. */
+import type { Project, ProjectStorage } from './choices.ts'
+
+interface StorageParts {
+  readonly packages: Readonly<Record<string, string>>
+  readonly imports: string
+  /** Makes `storage`. */
+  readonly open: string
+  /** Its lines of `.env.example`. */
+  readonly settings: string
+}
+
+const inDirectory = '# Where your data is kept.\nDATA=./data\n'
+
+export const storageParts: Readonly<Record<ProjectStorage, StorageParts>> = {
+  lowdb: {
+    packages: {},
+    imports: `import { openOutbox } from 'folkmoot/outbox'\nimport { lowdbStorage } from 'folkmoot/storage/lowdb'\n`,
+    open: `const data = setting('DATA', './data')
+const outbox = await openOutbox({ directory: \`\${data}/outbox\` })
+const storage = await lowdbStorage({ path: \`\${data}/db.json\`, outbox })
+`,
+    settings: inDirectory,
+  },
+  sqlite: {
+    packages: {},
+    imports: `import { mkdirSync } from 'node:fs'\nimport { sqliteStorage } from 'folkmoot/storage/sqlite'\n`,
+    open: `const data = setting('DATA', './data')
+mkdirSync(data, { recursive: true })
+const storage = await sqliteStorage({ path: \`\${data}/db.sqlite\` })
+`,
+    settings: inDirectory,
+  },
+  postgres: {
+    packages: { pg: '^8.23.1' },
+    imports: `import { postgresStorage } from 'folkmoot/storage/postgres'\n`,
+    open: `const storage = await postgresStorage({ url: setting('DATABASE_URL', 'postgres://postgres@127.0.0.1:5432/postgres') })
+`,
+    settings:
+      '# The database. The tables are made in its schema `folkmoot`.\nDATABASE_URL=postgres://postgres@127.0.0.1:5432/postgres\n',
+  },
+}
+
+export const serverFile = ({ storage }: Project): string => `/** Reads the settings, starts the app, and shuts it down. */
+${storageParts[storage].imports}import { startApp } from './app.js'
+
+/** A variable of the environment; an empty one counts as not set. */
+const setting = (name, fallback) => process.env[name] || fallback
+
+${storageParts[storage].open}
+const app = await startApp({
+  storage,
+  port: Number(setting('PORT', '4000')),
+  host: setting('HOST', '127.0.0.1'),
+  subdomain: setting('NETWORK', 'my-community'),
+  ownerEmail: setting('OWNER_EMAIL', 'ada@example.org'),
+  publicUrl: setting('PUBLIC_URL'),
+  encryptionKeys: setting('FOLKMOOT_ENCRYPTION_KEYS', '').split(',').filter(Boolean),
+  onEvent: (event) => console.log(\`Received \${event.event_type} \${event.event_id}, verified\`),
+})
+
+console.log(\`The API: \${app.url}/admin/v1/networks/\${app.network.subdomain}\`)
+if (app.token) console.log(\`Your API key, which is shown only now: \${app.token}\`)
+
+async function stop() {
+  await app.stop()
+  process.exit(0)
+}
+for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, stop)
+// A shell between npm and this process may keep a signal to itself. Then its end is the signal.
+const parent = process.ppid
+if (process.env.npm_lifecycle_event) setInterval(() => process.ppid === parent || process.emit('SIGTERM'), 500).unref()
+`
+
+export const settingsFile = ({
+  storage,
+}: Project): string => `# Copy this file to .env, which \`npm start\` reads. These values are the defaults.
+PORT=4000
+HOST=127.0.0.1
+${storageParts[storage].settings}# The network that the first start makes, and its first host.
+NETWORK=my-community
+OWNER_EMAIL=ada@example.org
+# In production: the https address that your proxy serves. Plain HTTP and webhooks to private addresses are then refused.
+PUBLIC_URL=
+# Encrypts keys of webhooks at rest: \`openssl rand -base64 32\`. The first key encrypts; separate several by commas.
+FOLKMOOT_ENCRYPTION_KEYS=
+`
