@@ -157,6 +157,8 @@ describe.each(engines)('a store of $name', ({ place, schema, rows, newer }) => {
         order: 'none',
         rate_per_second: 2.5,
         disabled: null,
+        requires: [],
+        set_aside: null,
         fresh_starts: 3,
       },
       expect.objectContaining({ ref: 2, id: '8', enabled: true, order: 'subject', rate_per_second: null, disabled: null }),
