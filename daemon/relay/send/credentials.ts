@@ -95,9 +95,10 @@ function readingOf(endpoint: Endpoint): Reading {
 }
 
 /** Credentials alone: they outlast a new definition that leaves them as they are. The compiler asks for a new one. */
-const credentialsOf = ({ key, secrets, old_keys, old_secrets }: Endpoint): Pick<Endpoint, CredentialName> => ({
+const credentialsOf = ({ key, secrets, old_keys, old_secrets, headers }: Endpoint): Pick<Endpoint, CredentialName> => ({
   key,
   secrets,
   old_keys,
   old_secrets,
+  headers,
 })

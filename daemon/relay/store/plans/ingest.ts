@@ -275,7 +275,7 @@ const upserting = `INSERT INTO $schema.endpoints (${recordedColumns.join(', ')},
 const understanding = `INSERT INTO $schema.endpoints (${recordedColumns.join(', ')}, defined) VALUES (${places.join(', ')})
   ON CONFLICT (network_id, id) DO UPDATE SET ${recordedAssignments}, defined = excluded.defined`
 const settingAside = 'UPDATE $schema.endpoints SET set_aside = ?2, defined = ?3 WHERE ref = ?1'
-const removing = `UPDATE $schema.endpoints SET removed_at = ?2, key = '', secrets = '[]', old = NULL, old_until = NULL, set_aside = NULL, state = NULL,
+const removing = `UPDATE $schema.endpoints SET removed_at = ?2, key = '', secrets = '[]', headers = NULL, old = NULL, old_until = NULL, set_aside = NULL, state = NULL,
   defined = ?3 WHERE ref = ?1`
 const dropping = `DELETE FROM $schema.deliveries WHERE id IN (
   SELECT id FROM $schema.deliveries WHERE endpoint = ?1 AND state = 'pending' LIMIT ${droppedAtOnce}) RETURNING id`

@@ -157,6 +157,7 @@ describe.each(engines)('a store of $name', ({ place, schema, rows, newer }) => {
         order: 'none',
         rate_per_second: 2.5,
         disabled: null,
+        headers: null,
         requires: [],
         set_aside: null,
         fresh_starts: 3,
