@@ -6,6 +6,7 @@ import { hostEventName, webhookName } from '../events/catalogue.ts'
 import { integerBetween, listUpTo, optional, Title } from '../fields.ts'
 import { isEncrypted } from '../outbox/encryption.ts'
 import { attributes, isRate } from '../outbox/endpoint-attributes.ts'
+import { mostHeaderLength, mostHeaders, nameProblem } from '../outbox/headers.ts'
 import type { Audience } from '../outbox/values.ts'
 import { NetworkName, shape } from './arguments.ts'
 
@@ -41,6 +42,32 @@ const secretRule = `must be ${secretForms}; or true to make one`
 const secretPattern = /^(?:whsec_[A-Za-z0-9+/]{32,86}={0,2}|whsk_(?:[A-Za-z0-9+/]{43}=|[A-Za-z0-9+/]{86}==))$/
 const Secret = v.pipe(v.string(secretRule), v.regex(secretPattern, secretRule))
 
+const headerValue = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
+
+/** The rule that headers break. Nothing of a value is in it. */
+function headersProblem(given: unknown): string | undefined {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return 'must be an object of names and values, or null'
+  const pairs = Object.entries(given)
+  if (pairs.length > mostHeaders) return `must have at most ${mostHeaders} headers`
+  const seen = new Set<string>()
+  for (const [name, value] of pairs) {
+    const shown = `header ${JSON.stringify(name.slice(0, 100))}`
+    const problem = nameProblem(name)
+    if (problem) return `: ${shown} ${problem}`
+    if (seen.has(name.toLowerCase())) return `: ${shown} is there twice`
+    seen.add(name.toLowerCase())
+    if (typeof value !== 'string' || !headerValue.test(value))
+      return `: the value of ${shown} must be printable ASCII, without line breaks and without blanks around it`
+    if (isEncrypted(value)) return `: the value of ${shown} must be the value itself, and not an encrypted one`
+  }
+  const length = pairs.reduce((sum, [name, value]) => sum + name.length + String(value).length, 0)
+  return length > mostHeaderLength ? `must have at most ${mostHeaderLength} characters together` : undefined
+}
+const Headers = v.custom<Readonly<Record<string, string>>>(
+  (given) => headersProblem(given) === undefined,
+  ({ input }) => headersProblem(input) ?? '',
+)
+
 const orMade = <S extends v.GenericSchema>(schema: S, rule: string) => v.union([v.literal(true), schema], rule)
 
 /** The same fields, each of which may be left out. */
@@ -67,6 +94,7 @@ const narrower = {
       `must each be ${secretForms}, ${maxSecrets} at most; or true to make one`,
     ),
   ),
+  headers: v.nullish(Headers),
   rate_per_second: v.nullish(
     v.pipe(
       v.number(rateRule),

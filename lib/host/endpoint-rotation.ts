@@ -7,6 +7,7 @@ import { isoTime } from '../base/clock.ts'
 import { fail, invalid } from '../errors.ts'
 import { type Replaced, recordedOf } from '../outbox/endpoint-attributes.ts'
 import type { EndpointUpsert } from '../outbox/record.ts'
+import { requiresOf } from '../outbox/requires.ts'
 import type { EndpointRow } from '../storage/tables/administration.ts'
 
 /** The most keys, and the most secrets, that hold beside the present ones. */
@@ -50,5 +51,6 @@ export function rotated(
 export function upsertOf(row: EndpointRow, now: number): EndpointUpsert {
   const { id, network_id, old_keys, old_secrets } = row
   const recorded = recordedOf({ ...row, old_keys: live(old_keys, now), old_secrets: live(old_secrets, now) })
-  return { kind: 'endpoint', action: 'upsert', id, network_id, ...recorded }
+  const requires = requiresOf(row)
+  return { kind: 'endpoint', action: 'upsert', id, network_id, ...recorded, ...(requires.length > 0 ? { requires } : {}) }
 }

@@ -23,7 +23,7 @@ export const hasOver = ({ old_keys, old_secrets }: EndpointRow, now: number): bo
   [old_keys, old_secrets].some((old) => (old?.length ?? 0) > (live(old, now)?.length ?? 0))
 
 /** The columns that change. A key or secrets that are given outright end those before them. */
-export function columnsOf(chance: Chance, { events, key, secrets, ...rest }: Given, before?: EndpointRow) {
+export function columnsOf(chance: Chance, { events, key, secrets, headers, ...rest }: Given, before?: EndpointRow) {
   const audience = rest.audience ?? before?.audience ?? attributeDefaults.audience
   const wanted = events === undefined ? (before?.events ?? null) : events
   const isSigned = before && before.secrets.length > 0
@@ -34,11 +34,18 @@ export function columnsOf(chance: Chance, { events, key, secrets, ...rest }: Giv
     events: eventTypes(wanted, audience),
     ...(newKey === undefined ? {} : { key: newKey, old_keys: null }),
     ...(newSecrets === undefined ? {} : { secrets: newSecrets, old_secrets: null }),
+    ...(headers === undefined ? {} : { headers: headersOf(headers) }),
   }
 }
 
+/** Headers as they are stored; null for none. */
+function headersOf(given: Exclude<Given['headers'], undefined>): EndpointRow['headers'] {
+  const headers = Object.entries(given ?? {}).map(([name, value]) => ({ name, value }))
+  return headers.length > 0 ? headers : null
+}
+
 /** An endpoint without its credentials. */
-export function show({ key: _key, secrets, old_keys, old_secrets, ...row }: EndpointRow, now: number): Endpoint {
+export function show({ key: _key, secrets, old_keys, old_secrets, headers, ...row }: EndpointRow, now: number): Endpoint {
   const last = (old: EndpointRow['old_keys']): string | null =>
     live(old, now)
       ?.map(({ until }) => until)
@@ -47,6 +54,7 @@ export function show({ key: _key, secrets, old_keys, old_secrets, ...row }: Endp
   return {
     ...row,
     signed: secrets.length > 0,
+    header_names: (headers ?? []).map(({ name }) => name),
     old_key_until: last(old_keys),
     old_secret_until: last(old_secrets),
   }
@@ -59,9 +67,14 @@ export async function sealedColumns(
   columns: Patch<EndpointRow>,
 ): Promise<Patch<EndpointRow>> {
   const { key = before.key, secrets = before.secrets, old_keys = before.old_keys, old_secrets = before.old_secrets } = columns
+  const { headers = before.headers } = columns
   const { id, network_id } = before
-  const sealed = await encryption.seal({ id, network_id, key, secrets, old_keys, old_secrets })
-  return { ...columns, key: sealed.key, secrets: sealed.secrets, old_keys: sealed.old_keys, old_secrets: sealed.old_secrets }
+  const sealed = await encryption.seal({ id, network_id, key, secrets, old_keys, old_secrets, headers })
+  return {
+    ...columns,
+    ...{ key: sealed.key, secrets: sealed.secrets, old_keys: sealed.old_keys, old_secrets: sealed.old_secrets },
+    headers: sealed.headers,
+  }
 }
 
 /** Without an encryption key nothing new is written in plain text beside encrypted values: the key was forgotten. */

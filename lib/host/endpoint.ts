@@ -9,6 +9,8 @@ export interface EndpointChanges extends AttributeChanges {
   readonly key?: string | true
   /** Signing secrets (`whsec_…`), newest first; null or none: unsigned. `true`: one is made here, unless there is one. */
   readonly secrets?: readonly string[] | null | true
+  /** Headers of every delivery, by name: all of them; null or none: no header. */
+  readonly headers?: Readonly<Record<string, string>> | null
   /** Event types that it wants, with or without `Hook`; null or none of them: every one. */
   readonly events?: readonly string[] | null
 }
@@ -23,6 +25,8 @@ export interface NewEndpoint extends EndpointChanges {
 /** A webhook endpoint as it stands, without its key and secrets. */
 export interface Endpoint extends Omit<EndpointRow, CredentialName> {
   readonly signed: boolean
+  /** The names of the headers that every delivery has as well. */
+  readonly header_names: readonly string[]
   /** The end of the replaced key's validity; null: no replaced key. */
   readonly old_key_until: string | null
   /** The end of the replaced secret's validity; null: no replaced secret. */

@@ -96,7 +96,7 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
   }
 
   async function save(tx: ScopedTx, before: EndpointRow, columns: Patch<EndpointRow>): Promise<EndpointRow> {
-    if (columns.key !== undefined || columns.secrets !== undefined) await refuseUnencrypted(encryption, tx)
+    if (columns.key !== undefined || columns.secrets !== undefined || columns.headers) await refuseUnencrypted(encryption, tx)
     const old = { old_keys: live(before.old_keys, clock.now()), old_secrets: live(before.old_secrets, clock.now()) }
     const sealed = await sealedColumns(encryption, before, { ...old, ...columns })
     const row = found(await tx.update(webhookEndpoints, before.id, { ...sealed, updated_at: now() }), 'Endpoint')
@@ -135,10 +135,13 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
         if (key === undefined)
           fail(invalid('key'), 'key is required: the bearer token that the receiver gets, or true to make one')
         await refuseUnencrypted(encryption, tx)
-        const { secrets = [] } = rest
+        const { secrets = [], headers = null } = rest
         const stamp = { id: changes.newId(), created_at: now(), updated_at: now() }
-        const sealed = await encryption.seal({ id: stamp.id, network_id: tx.network_id, key, secrets })
-        const made = await tx.insert(webhookEndpoints, { ...stamp, ...rest, url, key: sealed.key, secrets: sealed.secrets })
+        const sealed = await encryption.seal({ id: stamp.id, network_id: tx.network_id, key, secrets, headers })
+        const made = await tx.insert(webhookEndpoints, {
+          ...{ ...stamp, ...rest, url, key: sealed.key },
+          ...{ secrets: sealed.secrets, headers: sealed.headers },
+        })
         await tx.append([upsertOf(made, clock.now())])
         return { result: { ...shown(made), key, secrets }, audit: [addedEndpoint(made)] }
       })
@@ -191,9 +194,9 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
       change(name, async (tx) => {
         const rows = await tx.find(webhookEndpoints, {})
         const sealed = await Promise.all(rows.map((row) => encryption.seal(row)))
-        for (const [place, { id, key, secrets, old_keys, old_secrets }] of sealed.entries())
+        for (const [place, { id, key, secrets, old_keys, old_secrets, headers }] of sealed.entries())
           if (JSON.stringify(sealed[place]) !== JSON.stringify(rows[place]))
-            await tx.update(webhookEndpoints, id, { key, secrets, old_keys, old_secrets })
+            await tx.update(webhookEndpoints, id, { key, secrets, old_keys, old_secrets, headers })
         if (sealed.length > 0) await tx.append(sealed.map((row) => upsertOf(row, clock.now())))
         const subject = { type: 'network', id: tx.network_id, name: null } as const
         const line = { action: 'endpoints.republished', subject, details: { endpoints: sealed.length } } as const

@@ -6,7 +6,7 @@
  * Every event of the relay passes here, so the checks of events are written out. Those of endpoints follow from their schema.
  */
 import * as v from 'valibot'
-import { attributes, isoTime, typeName } from './endpoint-attributes.ts'
+import { attributes, isoTime, requiredWords, typeName } from './endpoint-attributes.ts'
 import { mostErasedIds, type OutboxRecord } from './record.ts'
 import { bodiesIn, type ParsedEvent } from './text.ts'
 import { audiences } from './values.ts'
@@ -126,7 +126,7 @@ function bodyProblem(body: unknown): Problem {
   }
 }
 
-const Endpoint = v.object(attributes)
+const Endpoint = v.object({ ...attributes, requires: requiredWords })
 
 function endpointProblem(fields: Fields): Problem {
   const [issue] = v.safeParse(Endpoint, fields, { abortEarly: true }).issues ?? []

@@ -5,15 +5,17 @@
  * Terms
  * - **Encryption key**: 32 bytes that encrypt. Never the key of an endpoint, which is one of its credentials.
  * - **Key ring**: the encryption keys in their order. The first one encrypts, and all of them decrypt.
- * - **Credentials**: the key and the signing secrets of an endpoint, with those that were replaced.
+ * - **Credentials**: the key, the signing secrets and the headers of an endpoint, with those that were replaced.
  */
 import { sha256 } from '../base/sha256.ts'
+import type { Header } from './headers.ts'
 import type { EndpointUpsert, Replaced } from './record.ts'
 
 /** An endpoint, as far as it is about its credentials. */
 export interface Credentials extends Pick<EndpointUpsert, 'id' | 'network_id' | 'key' | 'secrets'> {
   readonly old_keys?: readonly Replaced[] | null
   readonly old_secrets?: readonly Replaced[] | null
+  readonly headers?: readonly Header[] | null
 }
 
 export interface KeyRing {
@@ -48,7 +50,7 @@ export const howGiven = '`encryptionKeys`, FOLKMOOT_ENCRYPTION_KEYS or --encrypt
 /** No plain value begins like this: what does, and cannot be decrypted, is never sent. */
 const reserved = 'encrypted:'
 /** Scheme 1: AES-256-GCM; the id of the key; then 12 bytes of nonce, the ciphertext and 16 bytes of tag, in base64url. */
-const schemeOne = /^encrypted:1:([0-9a-f]{16}):([A-Za-z0-9_-]{39,4000})$/
+const schemeOne = /^encrypted:1:([0-9a-f]{16}):([A-Za-z0-9_-]{39,6000})$/
 const nonceLength = 12
 
 const encoder = new TextEncoder()
@@ -58,8 +60,10 @@ const decoder = new TextDecoder()
 export const isEncrypted = (value: string): boolean => value.startsWith(reserved)
 
 /** Whether a credential of an endpoint is encrypted. */
-export const hasEncrypted = ({ key, secrets, old_keys, old_secrets }: Credentials): boolean =>
-  [key, ...secrets, ...[...(old_keys ?? []), ...(old_secrets ?? [])].map(({ value }) => value)].some(isEncrypted)
+export const hasEncrypted = ({ key, secrets, old_keys, old_secrets, headers }: Credentials): boolean =>
+  [key, ...secrets, ...[...(old_keys ?? []), ...(old_secrets ?? []), ...(headers ?? [])].map(({ value }) => value)].some(
+    isEncrypted,
+  )
 
 /** The 32 bytes of an encryption key in base64 or base64url; `undefined` for anything else. */
 export const encryptionKeyBytes = (text: unknown): Uint8Array<ArrayBuffer> | undefined =>
@@ -141,15 +145,15 @@ export function keyRing(keys: readonly string[]): KeyRing {
 /** The rule for an encryption key, for messages. */
 export const encryptionKeyRule = 'must be 32 bytes in base64, as `openssl rand -base64 32` makes them'
 
-type Change = (value: string, about: Uint8Array<ArrayBuffer>, what: 'key' | 'secret') => Promise<string>
+type Change = (value: string, about: Uint8Array<ArrayBuffer>, what: 'key' | 'secret' | 'header') => Promise<string>
 
 /**
  * The endpoint with every credential changed. Each is bound to its endpoint and its kind: moved anywhere else, it does not decrypt.
  */
 async function mapped<E extends Credentials>(endpoint: E, change: Change): Promise<E> {
-  const { network_id, id, key, secrets, old_keys, old_secrets } = endpoint
-  const of = (what: 'key' | 'secret') => {
-    const about = encoder.encode(JSON.stringify(['folkmoot endpoint', network_id, id, what]))
+  const { network_id, id, key, secrets, old_keys, old_secrets, headers } = endpoint
+  const of = (what: 'key' | 'secret' | 'header', ...name: readonly string[]) => {
+    const about = encoder.encode(JSON.stringify(['folkmoot endpoint', network_id, id, what, ...name]))
     return (value: string) => change(value, about, what)
   }
   const replaced = (what: 'key' | 'secret', old: readonly Replaced[]) =>
@@ -160,6 +164,9 @@ async function mapped<E extends Credentials>(endpoint: E, change: Change): Promi
     secrets: await Promise.all(secrets.map(of('secret'))),
     ...(old_keys ? { old_keys: await replaced('key', old_keys) } : {}),
     ...(old_secrets ? { old_secrets: await replaced('secret', old_secrets) } : {}),
+    ...(headers
+      ? { headers: await Promise.all(headers.map(async ({ name, value }) => ({ name, value: await of('header', name)(value) }))) }
+      : {}),
   }
 }
 

@@ -6,6 +6,7 @@
  * of a sentence that begins with the attribute's name. It never contains the value, which may be a secret.
  */
 import * as v from 'valibot'
+import { areHeaderNames, type Header, mostHeaders } from './headers.ts'
 import { audiences, orders } from './values.ts'
 
 /** A key or a signing secret that was replaced and holds beside the new one for a time. */
@@ -55,6 +56,12 @@ const replaced = (pattern: RegExp, rule: string) =>
     rule,
   )
 const secretForms = '`whsec_` and at least 24 bytes in base64, or `whsk_` and an ed25519 private key'
+const headersRule = `must be null or a list of at most ${mostHeaders} headers that the relay does not set itself`
+const aHeader = v.object({ name: v.string(), value: matching(/^[\x20-\x7e]{1,6000}$/) })
+const headers = v.pipe(
+  list<Header>(aHeader, mostHeaders, headersRule),
+  v.check((given) => areHeaderNames(given.map(({ name }) => name)), headersRule),
+)
 const urlRule = 'must be an https or http address'
 const rateRule = 'must be null or a number above 0'
 
@@ -77,6 +84,8 @@ export const attributes = {
   old_keys: v.optional(replaced(printable, 'must be a list of keys with the times of their end')),
   /** Secrets that were replaced, newest first: they sign as well. Missing: none. */
   old_secrets: v.optional(replaced(secretPattern, `must be a list of secrets, each ${secretForms}, with the times of their end`)),
+  /** Headers that every delivery has as well; null: none. */
+  headers: v.nullish(headers),
   /** Event types (`PostCreatedHook`) that it wants; null: every one of its audience. */
   events: v.nullable(list(matching(typeName), 1000, 'must be null or a list of event types')),
   /** `host` for the host application's own endpoint, which gets the mail to send; `integration` by default. */
@@ -89,11 +98,20 @@ export const attributes = {
   rate_per_second: v.nullable(v.pipe(v.number(rateRule), v.check(isRate, rateRule))),
 }
 
+/** What a relay must know to send to an endpoint: no attribute, because it follows from them. */
+export const requiredWords = v.optional(list(matching(/^[\w.:-]{1,100}$/), 100, 'must be a list of at most 100 words'))
+
 /** The stored value of an omitted attribute. A nullable one is null. */
 export const attributeDefaults = { audience: 'integration', enabled: true, order: 'none' } as const
 
 /** Secret attributes: only the receiver and the relay may read them. */
-export const credentialNames = ['key', 'secrets', 'old_keys', 'old_secrets'] as const satisfies readonly AttributeName[]
+export const credentialNames = [
+  'key',
+  'secrets',
+  'old_keys',
+  'old_secrets',
+  'headers',
+] as const satisfies readonly AttributeName[]
 
 type Attributes = typeof attributes
 export type AttributeName = keyof Attributes

@@ -28,6 +28,8 @@ export interface EndpointUpsert extends RecordedAttributes {
   readonly action: 'upsert'
   readonly id: Id
   readonly network_id: Id
+  /** What a relay must know to send to it, in words (`requires.ts`). Missing: nothing beyond the attributes of the first version. */
+  readonly requires?: readonly string[]
 }
 
 /** A webhook endpoint that is gone. */

@@ -26,7 +26,7 @@ const state = v.picklist(['pending', 'delivered', 'dead', 'skipped'])
 
 const health: Answer<EndpointHealth> = v.object({
   endpoint_id: text,
-  activity: v.picklist(['delivering', 'paused', 'circuit open', 'probing', 'disabled', 'unreadable']),
+  activity: v.picklist(['delivering', 'paused', 'circuit open', 'probing', 'disabled', 'unreadable', 'set aside']),
   reason: textOrNull,
   pending: count,
   dead: count,

@@ -8,7 +8,7 @@ import type { Id } from '../storage/table.ts'
 export type DeliveryState = 'pending' | 'delivered' | 'dead' | 'skipped'
 
 /** Why nothing, or less than everything, is sent to an endpoint. */
-export type EndpointActivity = 'delivering' | 'paused' | 'circuit open' | 'probing' | 'disabled' | 'unreadable'
+export type EndpointActivity = 'delivering' | 'paused' | 'circuit open' | 'probing' | 'disabled' | 'unreadable' | 'set aside'
 
 /** A relay may count `pending` and `dead` of an endpoint up to here. */
 export const mostOfEndpoint = 100_000
@@ -17,7 +17,7 @@ export const mostOfEndpoint = 100_000
 export interface EndpointHealth {
   readonly endpoint_id: Id
   readonly activity: EndpointActivity
-  /** Why it is disabled, or why its key cannot be read; null otherwise. */
+  /** Why it is disabled or set aside, or why its key cannot be read; null otherwise. */
   readonly reason: string | null
   readonly pending: number
   readonly dead: number

@@ -1,10 +1,11 @@
 /**
- * Keys and signing secrets of the endpoints in plain text, in memory alone. An endpoint whose credentials cannot be decrypted
- * is sent nothing: its deliveries wait.
+ * Keys and signing secrets of the endpoints in plain text, in memory alone. An endpoint whose credentials cannot be decrypted, or that
+ * needs what this version does not know, is sent nothing: its deliveries wait.
  */
 import { type Credentials, hasEncrypted, isEncryptionError, type KeyRing, keyRing } from '../../../lib/outbox/encryption.ts'
 import { type CredentialName, canSign } from '../../../lib/outbox/endpoint-attributes.ts'
 import type { Endpoint } from '../store/endpoint/relay-endpoint.ts'
+import { whySetAside } from '../store/endpoint/understood.ts'
 
 /** An endpoint whose credentials are in plain text, with every other attribute as it is stored. */
 export type OpenEndpoint = Endpoint
@@ -48,11 +49,16 @@ export function createCredentialsReader<Owner extends { readonly endpoint: Endpo
   return {
     read(owner) {
       const { endpoint } = owner
-      const text = JSON.stringify(credentialsOf(endpoint))
+      const text = JSON.stringify([credentialsOf(endpoint), whySetAside(endpoint)])
       const before = latest.get(owner)
       if (before?.ring === ring && before.text === text) return
       const reading = { ring, text }
       latest.set(owner, reading)
+      const problem = whySetAside(endpoint)
+      if (problem !== undefined) {
+        changed(owner, { kind: 'unreadable', problem })
+        return
+      }
       if (!hasEncrypted(endpoint)) {
         changed(owner, readingOf(endpoint))
         return
@@ -89,9 +95,10 @@ function readingOf(endpoint: Endpoint): Reading {
 }
 
 /** Credentials alone: they outlast a new definition that leaves them as they are. The compiler asks for a new one. */
-const credentialsOf = ({ key, secrets, old_keys, old_secrets }: Endpoint): Pick<Endpoint, CredentialName> => ({
+const credentialsOf = ({ key, secrets, old_keys, old_secrets, headers }: Endpoint): Pick<Endpoint, CredentialName> => ({
   key,
   secrets,
   old_keys,
   old_secrets,
+  headers,
 })

@@ -67,6 +67,8 @@ export function createSender(settings: () => ConnectionSettings, clock: Clock, r
     if (!url.ok) return { ...nothing, result: 'blocked', reason: url.reason }
     try {
       const headers = {
+        // Before the relay's own: none of these is ever another.
+        ...Object.fromEntries((endpoint.headers ?? []).map(({ name, value }) => [name, value])),
         'content-type': 'application/json',
         accept: 'application/json',
         authorization: `Bearer ${key}`,

@@ -4,6 +4,7 @@ import { attemptTimeout } from '../attempt-timeout.ts'
 import { systemClock } from '../clock.ts'
 import type { Settings } from '../settings.ts'
 import type { Endpoint } from '../store/endpoint/relay-endpoint.ts'
+import { whySetAside } from '../store/endpoint/understood.ts'
 import { type OpenEndpoint, problemOf } from './credentials.ts'
 import type { Outcome } from './outcome.ts'
 import { systemResolve } from './resolve.ts'
@@ -21,7 +22,7 @@ export function testEvent(event_id: string, now: number, message = 'This is a te
   return { ...head, body: JSON.stringify({ ...head, payload: { message } }) }
 }
 
-/** The result of a test; `unreadable`: the endpoint's key and secrets cannot be decrypted, and nothing was sent. */
+/** The result of a test; `unreadable`: nothing was sent, because the relay cannot decrypt its key and secrets or does not know all that it needs. */
 export interface TestOutcome extends Pick<Outcome, 'status' | 'reason' | 'milliseconds' | 'answer'> {
   readonly result: Outcome['result'] | 'unreadable'
 }
@@ -37,6 +38,8 @@ export async function sendTest(
   settings: Settings,
   userAgent: string,
 ): Promise<TestOutcome> {
+  const problem = whySetAside(sealed)
+  if (problem !== undefined) return { result: 'unreadable', status: null, reason: problem, milliseconds: 0 }
   let endpoint: OpenEndpoint
   try {
     endpoint = await open(sealed)

@@ -47,6 +47,9 @@ const endpoints: SqlTable = {
     // Keys and secrets that were replaced, and when the last of them ends.
     old: perhapsText,
     old_until: perhapsInteger,
+    // What a relay must know to send to it; and its record, while this relay does not.
+    requires: perhapsText,
+    set_aside: perhapsText,
     // Why the relay stopped sending to it.
     disabled: perhapsText,
     removed_at: perhapsInteger,

@@ -4,7 +4,7 @@ import { isApiError } from '../../../lib/errors.ts'
 import { catalogue, hostCatalogue, hostEventName, webhookName } from '../../../lib/events/catalogue.ts'
 import type { Endpoint, EndpointChanges, EndpointRotation } from '../../../lib/index.ts'
 import { UsageError } from '../../usage.ts'
-import { secretOf, secretsOf } from '../credentials/secrets.ts'
+import { linesOf, secretOf, secretsOf } from '../credentials/secrets.ts'
 import { type AttributeFlags, attributeChanges, attributeOptions } from './endpoint-options.ts'
 import type { NetworkFlags } from './operator.ts'
 
@@ -16,6 +16,9 @@ export interface EndpointFlags extends NetworkFlags, AttributeFlags {
   readonly secretFile: readonly string[]
   readonly makeSecret?: boolean
   readonly unsigned?: boolean
+  readonly header?: readonly string[]
+  readonly headerFile?: string
+  readonly removeHeaders?: boolean
   /** Seconds. */
   readonly keepOld?: number
 }
@@ -33,6 +36,22 @@ function keyOf({ key, keyFile }: EndpointFlags): string | undefined {
   if (given !== undefined && /^bearer\s/i.test(given))
     throw new UsageError('--key is the key alone: the relay puts the word Bearer before it')
   return given
+}
+
+/** The headers in the flags; `undefined` keeps the present ones. */
+function headersOf({ header = [], headerFile, removeHeaders }: EndpointFlags): Readonly<Record<string, string>> | undefined {
+  oneOf(['--header', header], ['--header-file', headerFile], ['--remove-headers', removeHeaders])
+  const given = headerFile === undefined ? header : linesOf('--header', headerFile)
+  if (given.length === 0) return removeHeaders ? {} : undefined
+  const pairs = given.map((each) => {
+    const colon = each.indexOf(':')
+    if (colon < 1) throw new UsageError("--header must be a name and a value, such as 'X-Api-Key: value'")
+    return [each.slice(0, colon).trim(), each.slice(colon + 1).trim()] as const
+  })
+  const names = pairs.map(([name]) => name)
+  const twice = names.find((name, place) => names.indexOf(name) !== place)
+  if (twice !== undefined) throw new UsageError(`--header ${JSON.stringify(twice.slice(0, 100))} is there twice`)
+  return Object.fromEntries(pairs)
 }
 
 /**
@@ -61,15 +80,19 @@ export function changesOf(flags: EndpointFlags, needed?: 'needed'): EndpointChan
   const key = keyOf(flags)
   const secrets = secretsOf('--secret', flags.secret, flags.secretFile)
   for (const each of event) checkEvent(each, audience)
+  const headers = headersOf(flags)
   const changes = {
     ...attributeChanges(flags),
     ...(key === undefined ? {} : { key }),
     ...(secrets.length === 0 ? {} : { secrets }),
+    ...(headers === undefined ? {} : { headers }),
     ...(unsigned ? { secrets: null } : {}),
   }
   if (needed && Object.keys(changes).length === 0) {
     const options = Object.values(attributeOptions).flatMap((each) => each.options('update').map(({ long }) => long))
-    throw new UsageError(`name a change: ${options.join(', ')}; keys and secrets with \`endpoints rotate\``)
+    throw new UsageError(
+      `name a change: ${[...options, '--header', '--unsigned'].join(', ')}; keys and secrets with \`endpoints rotate\``,
+    )
   }
   return changes
 }

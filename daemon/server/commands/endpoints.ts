@@ -54,6 +54,7 @@ export const listEndpoints = (flags: NetworkFlags, out: Output): Promise<void> =
         { title: 'id', cell: ({ id }) => id, fits: 'whole' },
         ...Object.values(attributeOptions).map(({ column }) => column),
         { title: 'signed', cell: ({ signed }) => (signed ? 'yes' : 'no') },
+        { title: 'headers', cell: ({ header_names }) => header_names.join(' ') || null, shown: 'wide' },
         { title: 'old secret until', cell: (row) => row.old_secret_until, shown: 'wide' },
         { title: 'old key until', cell: (row) => row.old_key_until, shown: 'wide' },
       ],

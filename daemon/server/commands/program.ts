@@ -94,16 +94,27 @@ const withSecrets = (command: Command): Command =>
     .option('--secret-file <file>', 'a file that holds a signing secret; - is standard input', list, [])
     .option('--make-secret', 'make a signing secret and print it, once')
 
+const withHeaders = (made: Command): Command =>
+  made
+    .option(
+      '--header <header>',
+      "a header of every delivery, 'X-Api-Key: value'; repeatable, replaces all; better in a file",
+      list,
+      [],
+    )
+    .option('--header-file <file>', 'a file with such headers, one per line; - is standard input')
+
 export function endpointCommands(program: Command, out: Output): void {
   const load = () => import('./endpoints.ts')
   const endpoints = program.command('endpoints').description('webhook endpoints of a network; folkmoot-relay tests them')
-  withAttributes(withSecrets(onNetwork(endpoints.command('add'))), 'add')
+  withHeaders(withAttributes(withSecrets(onNetwork(endpoints.command('add'))), 'add'))
     .description(
       'register an endpoint, or change the one with this URL; omitted options stay, a new one gets every event in no order',
     )
     .action(async (flags) => (await load()).addEndpoint(flags, out))
-  withAttributes(onNetwork(endpoints.command('update').argument('<id>')), 'update')
+  withHeaders(withAttributes(onNetwork(endpoints.command('update').argument('<id>')), 'update'))
     .description('change an endpoint; omitted options stay')
+    .option('--remove-headers', 'no additional headers')
     .option('--unsigned', 'end signing')
     .action(async (id: string, flags: Partial<EndpointFlags> & { readonly storage: string }) =>
       (await load()).updateEndpoint(id, { secret: [], secretFile: [], ...flags }, out),

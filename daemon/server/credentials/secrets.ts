@@ -33,6 +33,14 @@ function secretIn(option: string, file: string): string {
   return secret
 }
 
+/** The lines of a file that an option names; blank ones are left out. @throws UsageError */
+export function linesOf(option: string, file: string): readonly string[] {
+  const lines = textOf(option, file).split(/\r?\n/)
+  const filled = lines.filter((line) => line.trim() !== '')
+  if (filled.length === 0) throw new UsageError(`${option}-file ${file} is empty`)
+  return filled
+}
+
 function textOf(option: string, file: string): string {
   try {
     return readFileSync(file === '-' ? 0 : file, 'utf8')

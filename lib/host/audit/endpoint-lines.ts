@@ -15,10 +15,16 @@ const endpointSubject = ({ id, name, url }: Pick<EndpointRow, 'id' | 'name' | 'u
   name: name ?? new URL(url).host,
 })
 
+const headerNames = ({ headers }: EndpointRow): Details => (headers ? { header_names: headers.map(({ name }) => name) } : {})
+
 export const addedEndpoint = (row: EndpointRow): AuditLine => ({
   action: 'endpoint.added',
   subject: endpointSubject(row),
-  details: { ...Object.fromEntries(shownNames.map((name) => [name, row[name]])), signed: row.secrets.length > 0 },
+  details: {
+    ...Object.fromEntries(shownNames.map((name) => [name, row[name]])),
+    signed: row.secrets.length > 0,
+    ...headerNames(row),
+  },
 })
 
 export const deletedEndpoint = (row: EndpointRow): AuditLine => ({
@@ -52,16 +58,19 @@ export const switchedEndpoint = (before: EndpointRow, after: EndpointRow): Audit
  * @param columns the change, in plain text
  */
 export function changedCredentials(opened: EndpointRow | undefined, columns: Patch<EndpointRow>): Details {
-  const { key, secrets } = columns
+  const { key, secrets, headers } = columns
   const before = opened?.secrets
   return {
     ...(key === undefined || key === opened?.key ? {} : { key: 'replaced' }),
     ...(secrets === undefined || isSame(secrets, before) ? {} : { secrets: wordFor(secrets, before) }),
+    ...(headers === undefined || isSame(headers, opened?.headers)
+      ? {}
+      : { headers: wordFor(headers ?? [], opened && (opened.headers ?? [])) }),
   }
 }
 
-function wordFor(secrets: readonly string[], before: readonly string[] | undefined): string {
-  if (secrets.length === 0) return 'removed'
+function wordFor(now: readonly unknown[], before: readonly unknown[] | undefined): string {
+  if (now.length === 0) return 'removed'
   return before?.length === 0 ? 'added' : 'replaced'
 }
 

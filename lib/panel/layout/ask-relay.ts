@@ -57,6 +57,7 @@ const tones: Readonly<Record<EndpointHealth['activity'], Tone>> = {
   probing: 'warn',
   disabled: 'bad',
   unreadable: 'bad',
+  'set aside': 'bad',
 }
 
 /** The state of an endpoint: from the relay, or from its definition alone. */

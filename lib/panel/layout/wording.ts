@@ -15,6 +15,7 @@ export const activityWords: Readonly<Record<EndpointActivity, string>> = {
   probing: 'Trying again',
   disabled: 'Disabled',
   unreadable: 'Key unreadable',
+  'set aside': 'Set aside',
 }
 
 /** The outcomes of attempts, in the order of a filter. */

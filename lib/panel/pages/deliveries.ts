@@ -40,6 +40,8 @@ function nextOf({ next_attempt_at }: DeliveryRow, health: EndpointHealth | undef
       return html`waits until the endpoint is resumed`
     case 'disabled':
       return html`waits: the endpoint is disabled`
+    case 'set aside':
+      return html`waits: the relay must be updated for the endpoint`
     case 'unreadable':
       return html`waits: the relay cannot read the key of the endpoint`
     default:

@@ -14,7 +14,7 @@ import { credentialsPage } from './webhook-credentials.ts'
 import { eventGroups, exampleLink, wordsOf } from './webhook-events.ts'
 import { ownEndpointOf } from './webhooks.ts'
 
-const fields = ['url', 'name', 'events', 'order', 'rate_per_second', 'key', 'secrets']
+const fields = ['url', 'name', 'events', 'order', 'rate_per_second', 'key', 'secrets', 'headers']
 
 /** The attributes that the forms leave out: another page pauses an endpoint, and every endpoint of the panel is an integration's. */
 type Elsewhere = 'audience' | 'enabled'
@@ -31,6 +31,21 @@ function valuesOf({ form }: View) {
     order: orders.find((each) => each === order) ?? 'none',
     rate_per_second: rate === '' ? null : Number(rate),
   } satisfies Record<Exclude<keyof AttributeChanges, Elsewhere>, unknown>
+}
+
+/** The headers of the form, one per line. The page shows no values, so an empty field keeps those that are there. */
+function headersOf(form: Form): { readonly headers?: Readonly<Record<string, string>> } {
+  if (form.has('remove_headers')) return { headers: {} }
+  const lines = form.get('headers').split(/\r?\n/)
+  const filled = lines.filter((line) => line.trim() !== '')
+  const pairs = filled.map((line) => {
+    const colon = line.indexOf(':')
+    if (colon < 1) fail(invalid('headers'), 'headers must be one per line, each a name, a colon and a value')
+    return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()] as const
+  })
+  const names = pairs.map(([name]) => name)
+  if (new Set(names).size < names.length) fail(invalid('headers'), 'headers must have each name once')
+  return filled.length > 0 ? { headers: Object.fromEntries(pairs) } : {}
 }
 
 /** The attributes of an endpoint as its form has them. */
@@ -98,6 +113,19 @@ ${field(
   { name: 'rate_per_second', label: 'Deliveries per second, at most (optional)', problems },
   (attributes) => html`<input ${attributes} type="text" inputmode="decimal" value="${form.get('rate_per_second')}">`,
 )}
+${field(
+  {
+    name: 'headers',
+    label: 'Headers (optional)',
+    hint: isNew
+      ? 'Sent with every delivery. One per line, such as X-Api-Key: value. Values are not shown again.'
+      : 'One per line. They replace all that are there; empty keeps those.',
+    problems,
+  },
+  (attributes) =>
+    html`<textarea ${attributes} rows="3" autocomplete="off" spellcheck="false" placeholder="X-Api-Key: value">${form.get('headers')}</textarea>`,
+)}
+${!isNew && html`<p>${check('checkbox', 'remove_headers', 'yes', 'Remove all headers', form.has('remove_headers'))}</p>`}
 ${eventChoice(view, form, problems)}
 <p class="row"><button class="primary">${isNew ? 'Add the endpoint' : 'Save'}</button> <a class="button" href="${back}">Cancel</a></p>
 </form>`,
@@ -115,7 +143,7 @@ async function add(view: View): Promise<PanelAnswer> {
     if (taken) fail(invalid('url'), 'url has already been taken by another endpoint')
     const key = form.get('key').trim()
     const made = await view.acting.endpoints.upsert({
-      ...{ network_id: id, ...values, key: key === '' ? true : key },
+      ...{ network_id: id, ...values, ...headersOf(form), key: key === '' ? true : key },
       ...(form.has('secrets') ? { secrets: true } : {}),
     })
     const [signing] = made.secrets
@@ -149,7 +177,7 @@ export const webhookFormRoutes: readonly Route[] = [
     async handle(view) {
       const { id } = await ownEndpointOf(view)
       try {
-        await view.acting.endpoints.update(view.id, id, valuesOf(view))
+        await view.acting.endpoints.update(view.id, id, { ...valuesOf(view), ...headersOf(view.form) })
         return seeOther(view.link(`webhooks/${id}`, { done: 'saved' }))
       } catch (error) {
         return page(endpointForm(view, view.form, problemsOf(error, fields), false, view.link(`webhooks/${id}`)), 422)

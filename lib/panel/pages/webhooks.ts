@@ -155,6 +155,7 @@ ${
 <dl><dt>Events</dt><dd>${endpoint.events === null ? 'Every event' : endpoint.events.map((name) => name.replace(/Hook$/, '')).join(', ')}</dd>
 <dt>Order</dt><dd>${orders[endpoint.order]}</dd>
 <dt>Rate</dt><dd>${endpoint.rate_per_second === null ? 'No limit' : `At most ${endpoint.rate_per_second} a second`}</dd>
+${endpoint.header_names.length > 0 && html`<dt>Headers</dt><dd>${endpoint.header_names.join(', ')}</dd>`}
 <dt>Signature</dt><dd>${endpoint.signed ? 'Signed' : 'Not signed'}</dd>
 ${endpoint.old_key_until && html`<dt>Old key</dt><dd>Valid until ${time(endpoint.old_key_until)}</dd>`}
 ${endpoint.old_secret_until && html`<dt>Old secret</dt><dd>Valid until ${time(endpoint.old_secret_until)}</dd>`}

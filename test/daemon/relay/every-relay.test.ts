@@ -14,6 +14,7 @@ const files: Readonly<Record<string, () => Promise<unknown>>> = {
   'backlog-of-a-subject': () => import('./schedule/backlog-of-a-subject.test.ts'),
   'open-circuit': () => import('./schedule/open-circuit.test.ts'),
   'fresh-start': () => import('./schedule/fresh-start.test.ts'),
+  'set-aside': () => import('./schedule/set-aside.test.ts'),
   order: () => import('./schedule/order.test.ts'),
   encryption: () => import('./send/encryption.test.ts'),
   rotation: () => import('./send/rotation.test.ts'),

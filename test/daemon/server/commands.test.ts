@@ -317,3 +317,21 @@ test('--version and errors as JSON, with a sentence for a malformed certificate,
   expect(tls).toMatchObject({ code: 2, stderr: expect.stringMatching(/^folkmoot: --tls-cert .*\n$/) })
   expect(existsSync(join(directory, 'db.json'))).toBe(false)
 })
+
+test('headers of an endpoint are given by options or in a file, and listed by their names alone', async () => {
+  const { directory, one, text, refusal } = await storageWithNetwork()
+  const add = ['endpoints', 'add', '--url', 'https://example.org/hook', '--make-key'] as const
+  const { id, header_names } = await one(...add, '--header', 'X-Api-Key: gateway-secret', '--header', 'X-Tenant:7')
+  expect(header_names).toEqual(['X-Api-Key', 'X-Tenant'])
+  expect(await text('endpoints', 'list', '--wide')).toMatch(/X-Api-Key X-Tenant/)
+  expect(await text('endpoints', 'list', '--json')).not.toContain('gateway-secret')
+  const file = join(directory, 'headers')
+  await writeFile(file, 'X-Other: one\n\n')
+  expect(await one('endpoints', 'update', id, '--header-file', file)).toMatchObject({ header_names: ['X-Other'] })
+  expect(await one('endpoints', 'update', id, '--name', 'CRM')).toMatchObject({ header_names: ['X-Other'] })
+  expect(await one('endpoints', 'update', id, '--remove-headers')).toMatchObject({ header_names: [] })
+  expect(await refusal('endpoints', 'update', id, '--header', 'none')).toContain(
+    "--header must be a name and a value, such as 'X-Api",
+  )
+  expect(await refusal('endpoints', 'update', id, '--header', 'Host: a')).toContain('"Host" is set by the relay itself')
+})

@@ -174,3 +174,22 @@ test('a form that is sent twice adds one endpoint, and rotates its key once', as
   expect([first.status, second.status]).toEqual([200, 409])
   expect(second.text).not.toContain('id="key"')
 })
+
+test('headers are set and removed by the form, and only their names are shown', async () => {
+  const { get, post, community } = await createTestPanel()
+  const headers = ['headers', 'X-Api-Key: gateway-secret\r\nX-Tenant: 7'] as const
+  expect((await post('1/webhooks', [['url', url], ['sent', '1'], [...headers]])).status).toBe(201)
+  const [{ id, header_names } = { id: '' }] = await community.endpoints.list('1')
+  expect(header_names).toEqual(['X-Api-Key', 'X-Tenant'])
+  for (const path of [`1/webhooks/${id}`, `1/webhooks/${id}/edit`]) expect((await get(path)).text).not.toContain('gateway-secret')
+  expect((await get(`1/webhooks/${id}`)).text).toContain('X-Api-Key, X-Tenant')
+  const change = async (...more: [string, string][]) => {
+    const { status } = await post(`1/webhooks/${id}/edit`, [['url', url], ...more])
+    return [status, (await community.endpoints.find('1', id))?.header_names]
+  }
+  expect(await change()).toEqual([303, ['X-Api-Key', 'X-Tenant']])
+  expect(await change(['headers', 'Authorization: Basic x'])).toEqual([422, ['X-Api-Key', 'X-Tenant']])
+  expect(await change(['headers', 'no colon'])).toEqual([422, ['X-Api-Key', 'X-Tenant']])
+  expect(await change(['headers', 'X-Other: 1'])).toEqual([303, ['X-Other']])
+  expect(await change(['remove_headers', 'yes'])).toEqual([303, []])
+})

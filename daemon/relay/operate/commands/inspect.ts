@@ -43,8 +43,9 @@ export async function status(flags: InspectFlags): Promise<string> {
   })
 }
 
-const stateOf = ({ disabled, state, circuit, unreadable }: EndpointStatus): string => {
+const stateOf = ({ disabled, state, circuit, unreadable, set_aside }: EndpointStatus): string => {
   if (disabled !== null) return `disabled: ${disabled}`
+  if (set_aside && state === 'active') return 'set aside'
   if (unreadable !== null && state === 'active') return 'key unreadable'
   return circuit === 'open' && state === 'active' ? 'circuit open' : state
 }

@@ -26,10 +26,11 @@ export async function statusOf(store: OperatorStore, network: string, side: Side
 }
 
 function healthOf(each: EndpointStatus, isProbing: boolean, hours: readonly Slot[]): EndpointHealth {
-  const { endpoint_id, state, disabled, unreadable, circuit, pending, dead } = each
+  const { endpoint_id, state, disabled, unreadable, set_aside, circuit, pending, dead } = each
   const { oldest_pending_at, last_success_at, last_error, next_attempt_at, next_probe_at } = each
   const sending = circuit === 'closed' ? 'delivering' : isProbing ? 'probing' : 'circuit open'
-  const activity = disabled !== null ? 'disabled' : state === 'off' ? 'paused' : unreadable !== null ? 'unreadable' : sending
+  const read = set_aside ? 'set aside' : unreadable !== null ? 'unreadable' : sending
+  const activity = disabled !== null ? 'disabled' : state === 'off' ? 'paused' : read
   return {
     ...{ endpoint_id, activity, reason: disabled ?? unreadable, pending, dead },
     ...{ oldest_pending_at, last_success_at, last_error, next_attempt_at, next_probe_at },

@@ -4,10 +4,11 @@
  */
 import { attributeDefaults, attributes, type StoredAttributes } from '../../../../lib/outbox/endpoint-attributes.ts'
 import type { EndpointUpsert } from '../../../../lib/outbox/record.ts'
+import { unknownWords } from '../../../../lib/outbox/requires.ts'
 import { orders } from '../../../../lib/outbox/values.ts'
 import { columnsOf } from '../../../../lib/storage/columns-of.ts'
 import type { ColumnType } from '../../../../lib/storage/table.ts'
-import type { Endpoint } from './relay-endpoint.ts'
+import type { Endpoint, SetAsideDefinition } from './relay-endpoint.ts'
 
 export type SqlRow = Readonly<Record<string, unknown>>
 type SqlValue = string | number | boolean | null
@@ -27,7 +28,7 @@ const quoted = (name: string): string => (name === 'order' ? '"order"' : name)
 export const recordedColumns: readonly string[] = [
   ...['network_id', 'id'],
   ...attributeColumns.map(({ name }) => quoted(name)),
-  ...['old', 'old_until'],
+  ...['old', 'old_until', 'requires', 'set_aside'],
 ]
 
 /** The assignments of an upsert to an endpoint that is there. */
@@ -41,14 +42,19 @@ export const endpointColumns = ['ref', ...recordedColumns, 'disabled', 'removed_
   ', ',
 )
 
-/** The values of a record for `recordedColumns`, in their order. */
-export function recordedValues(record: EndpointUpsert): readonly SqlValue[] {
-  const { old_keys = [], old_secrets = [] } = record
+/**
+ * The values of a record for `recordedColumns`, in their order.
+ * @param now the relay's timeline
+ */
+export function recordedValues(record: EndpointUpsert, now: number): readonly SqlValue[] {
+  const { old_keys = [], old_secrets = [], requires = [] } = record
+  const setAside: SetAsideDefinition | null = unknownWords(requires).length > 0 ? { since: now, record } : null
   const ends = [...old_keys, ...old_secrets].map(({ until }) => Date.parse(until))
   return [
     ...[record.network_id, record.id],
     ...attributeColumns.map(({ name, type }) => writtenValue(type, record[name] ?? null)),
     ...(ends.length > 0 ? [JSON.stringify({ old_keys, old_secrets }), Math.max(...ends)] : [null, null]),
+    ...[requires.length > 0 ? JSON.stringify(requires) : null, setAside && JSON.stringify(setAside)],
   ]
 }
 
@@ -63,6 +69,9 @@ function readValue(type: ColumnType, value: unknown): unknown {
   return type === 'text' ? String(value) : Number(value)
 }
 
+/** A value that this store has written as JSON. */
+const parsedOr = <T>(value: unknown, none: T): T => (value == null ? none : (JSON.parse(String(value)) as T))
+
 export function endpointOf(row: SqlRow): Endpoint {
   const read = attributeColumns.map(({ name, type }) => [name, readValue(type, row[name])])
   // Each value was written by `recordedValues`, from a record that was checked.
@@ -73,6 +82,8 @@ export function endpointOf(row: SqlRow): Endpoint {
     order: orders.find((order) => order === stored.order) ?? 'none',
     old_keys: old.old_keys ?? [],
     old_secrets: old.old_secrets ?? [],
+    requires: parsedOr<readonly string[]>(row['requires'], []),
+    set_aside: parsedOr<SetAsideDefinition | null>(row['set_aside'], null),
     ref: Number(row['ref']),
     id: String(row['id']),
     network_id: String(row['network_id']),

@@ -11,8 +11,20 @@ export interface Endpoint extends Omit<StoredAttributes, 'old_keys' | 'old_secre
   readonly old_secrets: readonly Replaced[]
   /** Why the relay itself stopped sending to it; an upsert of the outbox lifts that. */
   readonly disabled: string | null
+  /** What a relay must know to send to it, in words. */
+  readonly requires: readonly string[]
+  /** Kept while a relay does not know one of these words; null: all were known when it was defined. */
+  readonly set_aside: SetAsideDefinition | null
   /** How often somebody asked for a fresh start: its circuit closes, and it is left alone no longer. */
   readonly fresh_starts: number
+}
+
+/** An endpoint that a relay did not understand: a later version of the relay takes it from here. */
+export interface SetAsideDefinition {
+  /** Events ingested from then on were not decided by its filter, in milliseconds of the relay's timeline. */
+  readonly since: number
+  /** Its record as it was in the outbox; missing where its columns are right. */
+  readonly record?: unknown
 }
 
 /** The state of its circuit. Times are milliseconds of the relay's timeline. */

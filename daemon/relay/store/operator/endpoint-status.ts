@@ -2,6 +2,7 @@
 import type { Plan, RelayDatabase, Rows } from '../database.ts'
 import { rows } from '../database.ts'
 import { endpointColumns } from '../endpoint/endpoint-row.ts'
+import { whySetAside } from '../endpoint/understood.ts'
 import { isOpen, iso, storedEndpointOf } from '../rows.ts'
 import type { EndpointStatus } from './operator-store.ts'
 import { type Tallies, talliesOfAll, talliesOfNetwork } from './tallies.ts'
@@ -25,7 +26,8 @@ function statusesOf(endpoints: Rows, tallies: Tallies): readonly EndpointStatus[
     const { endpoint, state } = storedEndpointOf(found)
     const { pending = 0, due = null, oldest = null, dead = 0, delivered = null } = tallies.get(endpoint.ref) ?? {}
     const url = URL.parse(endpoint.url)
-    const unreadable = state?.unreadable ?? null
+    const unknown = whySetAside(endpoint)
+    const unreadable = unknown ?? state?.unreadable ?? null
     const sent = endpoint.enabled && endpoint.disabled === null && unreadable === null
     const open = isOpen({ endpoint, state })
     const probe = open && sent ? (state?.breaker.readyAt ?? null) : null
@@ -47,6 +49,7 @@ function statusesOf(endpoints: Rows, tallies: Tallies): readonly EndpointStatus[
       next_probe_at: iso(probe),
       last_error: state?.lastError ?? null,
       unreadable,
+      set_aside: unknown !== undefined,
     }
   })
 }

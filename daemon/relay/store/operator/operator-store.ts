@@ -29,8 +29,10 @@ export interface EndpointStatus {
   readonly next_probe_at: string | null
   /** Why the latest attempt failed; null once one was delivered. */
   readonly last_error: string | null
-  /** Why its key and secrets cannot be decrypted, and nothing is sent to it. */
+  /** Why its key and secrets cannot be decrypted, or it is set aside, and nothing is sent to it. */
   readonly unreadable: string | null
+  /** Whether it needs what this version of the relay does not know. */
+  readonly set_aside: boolean
 }
 
 /** A delivery as the panel shows it, too. */

@@ -4,8 +4,9 @@
  * One relay at a time does so. So deliveries are numbered in the order of ingest, every later event finds its endpoint, and
  * changes are found by version.
  */
-import { refused, type Unusable } from '../../../../lib/outbox/check.ts'
+import { checkRecords, refused, type Unusable } from '../../../../lib/outbox/check.ts'
 import type { EndpointRemoval, EndpointUpsert, ErasureRecord, EventRecord, OutboxRecord } from '../../../../lib/outbox/record.ts'
+import { unknownWords } from '../../../../lib/outbox/requires.ts'
 import { type Damage, damageText } from '../../../../lib/outbox/source.ts'
 import { nextVersion, type Plan, type RelayDatabase, row, rows } from '../database.ts'
 import { type Addressed, EndpointIndex } from '../endpoint/endpoint-index.ts'
@@ -29,6 +30,11 @@ export interface Load {
 export interface Ingester {
   /** Learns which endpoints are there. */
   load(): Plan<void>
+  /**
+   * Takes over the endpoints that a relay of an earlier version did not understand, and sets those aside that this one does not. Before
+   * the relay sends anything.
+   */
+  understand(now: number): Plan<void>
   /** The version up to which they are known. */
   readonly known: number
   /** The events that go to endpoints, as far as these are known. */
@@ -67,8 +73,28 @@ export function createIngester(database: RelayDatabase): Ingester {
     }
   }
 
-  function* upsert(record: EndpointUpsert, version: number): Plan<Endpoint> {
-    const written = yield* row(upserting, [...recordedValues(record), version])
+  function* understand(now: number): Plan<void> {
+    const found = yield* rows(
+      `SELECT ${endpointColumns} FROM $schema.endpoints WHERE requires IS NOT NULL AND removed_at IS NULL`,
+    )
+    const endpoints = found.map(endpointOf)
+    const strange = endpoints.filter(({ requires, set_aside }) => unknownWords(requires).length > 0 && set_aside === null)
+    const known = endpoints.filter(({ requires, set_aside }) => unknownWords(requires).length === 0 && set_aside !== null)
+    if (strange.length + known.length === 0) return
+    const version = yield* nextVersion()
+    for (const { ref } of strange) yield* rows(settingAside, [ref, JSON.stringify({ since: now }), version])
+    for (const { ref, set_aside } of known) {
+      const [record] = checkRecords(set_aside?.record === undefined ? [] : [set_aside.record]).records
+      if (record?.kind === 'endpoint' && record.action === 'upsert')
+        yield* rows(understanding, [...recordedValues(record, now), version])
+      // What cannot be used is still no reason to send as if it were not there.
+      else if (set_aside?.record === undefined) yield* rows(settingAside, [ref, null, version])
+      yield* database.defined(ref, version)
+    }
+  }
+
+  function* upsert(record: EndpointUpsert, now: number, version: number): Plan<Endpoint> {
+    const written = yield* row(upserting, [...recordedValues(record, now), version])
     const endpoint = endpointOf(written ?? {})
     yield* database.defined(endpoint.ref, version)
     return endpoint
@@ -163,7 +189,7 @@ export function createIngester(database: RelayDatabase): Ingester {
 
     function* ingestUpsert(record: EndpointUpsert): Plan<void> {
       yield* insertBatch()
-      const endpoint = yield* attempt(record, () => upsert(record, version))
+      const endpoint = yield* attempt(record, () => upsert(record, now, version))
       if (!endpoint) return
       index.set(endpoint)
       changed.set(endpoint.ref, endpoint)
@@ -211,6 +237,7 @@ export function createIngester(database: RelayDatabase): Ingester {
 
   return {
     load,
+    understand,
     get known() {
       return known
     },
@@ -245,7 +272,10 @@ const upserting = `INSERT INTO $schema.endpoints (${recordedColumns.join(', ')},
   ON CONFLICT (network_id, id) DO UPDATE SET ${recordedAssignments}, defined = excluded.defined, disabled = NULL, removed_at = NULL,
     fresh_starts = endpoints.fresh_starts + 1
   RETURNING ${endpointColumns}`
-const removing = `UPDATE $schema.endpoints SET removed_at = ?2, key = '', secrets = '[]', old = NULL, old_until = NULL, state = NULL,
+const understanding = `INSERT INTO $schema.endpoints (${recordedColumns.join(', ')}, defined) VALUES (${places.join(', ')})
+  ON CONFLICT (network_id, id) DO UPDATE SET ${recordedAssignments}, defined = excluded.defined`
+const settingAside = 'UPDATE $schema.endpoints SET set_aside = ?2, defined = ?3 WHERE ref = ?1'
+const removing = `UPDATE $schema.endpoints SET removed_at = ?2, key = '', secrets = '[]', headers = NULL, old = NULL, old_until = NULL, set_aside = NULL, state = NULL,
   defined = ?3 WHERE ref = ?1`
 const dropping = `DELETE FROM $schema.deliveries WHERE id IN (
   SELECT id FROM $schema.deliveries WHERE endpoint = ?1 AND state = 'pending' LIMIT ${droppedAtOnce}) RETURNING id`

@@ -8,8 +8,9 @@ import type { Outgoing, RelayStore, Waiting } from '../store.ts'
 export const waitingColumns = 'id, event, lane, due, attempts, interruptions'
 /** The needed parts of an event to send it. */
 export const eventColumns = 'event_id, event_type, network_id, received_at, body, crc'
-/** Another relay may have ingested that it is disabled, and events after that, before this one learns of it. */
-export const isEnabled = (ref: string) => `(SELECT p.enabled FROM $schema.endpoints p WHERE p.ref = ${ref})`
+/** Another relay may have ingested that it is disabled or set aside, and events after that, before this one learns of it. */
+export const isEnabled = (ref: string) =>
+  `(SELECT p.enabled AND p.set_aside IS NULL FROM $schema.endpoints p WHERE p.ref = ${ref})`
 
 /** Looked for among the next thousand of each lane: the first lane is in order anyway. */
 const lane = (number: number, order: string) => `SELECT * FROM (SELECT ${waitingColumns} FROM $schema.deliveries

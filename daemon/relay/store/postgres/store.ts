@@ -142,6 +142,7 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
     ...waitingReader(database),
     recover: (now) =>
       alone(async () => {
+        await database.transaction(() => ingester.understand(now), true)
         await leases.begin()
         lost = false
         inFlight = undefined

@@ -10,7 +10,7 @@ import type { Endpoint } from '../../../../../daemon/relay/store/endpoint/relay-
 import { openEndpoint } from '../../send/support.ts'
 
 const endpoint = openEndpoint('https://example.org/')
-const plain = { key: 'key', secrets: [], old_keys: [], old_secrets: [] }
+const plain = { key: 'key', secrets: [], old_keys: [], old_secrets: [], headers: null }
 const read: StateChange = { kind: 'read', plain }
 const reading: StateChange = { kind: 'reading' }
 const unreadable: StateChange = { kind: 'unreadable', problem: 'no key' }

@@ -1,0 +1,43 @@
+/** Headers of an endpoint, as its receiver gets them. */
+import { expect, test } from 'vitest'
+import { keyRing } from '../../../../lib/outbox/encryption.ts'
+import { bench, endpoint, event, receiver, until } from '../support.ts'
+
+const encryptionKey = Buffer.alloc(32, 1).toString('base64')
+const headers = [
+  { name: 'X-Api-Key', value: 'gateway-secret' },
+  { name: 'x-tenant', value: '7' },
+]
+
+test.each([
+  ['in plain text', []],
+  ['encrypted', [encryptionKey]],
+])('every delivery has the headers of its endpoint, %s in the outbox', async (_, encryptionKeys) => {
+  const hook = await receiver()
+  const all = await bench({}, { encryptionKeys })
+  const record = await keyRing(encryptionKeys).seal(endpoint(hook.url, { headers, requires: ['headers'] }))
+  expect(JSON.stringify(record).includes('gateway-secret')).toBe(encryptionKeys.length === 0)
+  await all.append(record, event('one'))
+  await until(() => hook.received.length === 1, 'it is delivered')
+  expect(hook.received[0]?.headers).toMatchObject({
+    'x-api-key': 'gateway-secret',
+    'x-tenant': '7',
+    authorization: 'Bearer the-key',
+  })
+  expect(JSON.stringify([all.notices, all.attempts])).not.toContain('gateway-secret')
+  await all.append(endpoint(hook.url), event('two'))
+  await until(() => hook.received.length === 2, 'the next one is delivered')
+  expect(hook.received[1]?.headers).not.toHaveProperty('x-api-key')
+})
+
+test.each(['authorization', 'Content-Type', 'webhook-id', 'bad name', 'X-Tenant'])(
+  'a record with the header %s is set aside: the relay never sends it',
+  async (name) => {
+    const hook = await receiver()
+    const all = await bench()
+    const bad = [...headers, { name, value: 'other' }]
+    await all.append(endpoint(hook.url, { headers: bad }), endpoint(hook.url, { id: '8' }), event('one'))
+    await until(() => hook.received.length === 1, 'the other endpoint gets the event')
+    expect(all.notices).toMatchObject([{ kind: 'outbox.damaged', endpoint_id: '7', text: expect.stringContaining('`headers`') }])
+  },
+)

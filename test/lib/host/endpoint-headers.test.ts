@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest'
+import { createTestCommunity } from '../../support/community.ts'
+
+const good = { network_id: '1', url: 'https://example.org/hook', key: 'k' }
+
+test('headers of an endpoint go to relays, and only their names are shown', async () => {
+  const { community, records } = await createTestCommunity()
+  const { endpoints } = community
+  const made = await endpoints.upsert({ ...good, headers: { 'X-Api-Key': 'gateway-secret' } })
+  expect(made).toMatchObject({ header_names: ['X-Api-Key'] })
+  const kept = await endpoints.update('1', made.id, { name: 'CRM' })
+  const replaced = await endpoints.update('1', made.id, { headers: { 'X-Other': 'other-secret' } })
+  const removed = await endpoints.update('1', made.id, { headers: null })
+  expect([kept, replaced, removed].map(({ header_names }) => header_names)).toEqual([['X-Api-Key'], ['X-Other'], []])
+  const headers = [{ name: 'X-Api-Key', value: 'gateway-secret' }]
+  expect(records).toMatchObject([
+    { headers, requires: ['headers'] },
+    { headers, requires: ['headers'] },
+    { headers: [{ name: 'X-Other', value: 'other-secret' }], requires: ['headers'] },
+    {},
+  ])
+  expect(records.at(-1)).not.toHaveProperty('requires')
+  const seen = JSON.stringify([
+    made,
+    kept,
+    replaced,
+    removed,
+    await endpoints.list('1'),
+    await community.audit.list({ network: '1' }),
+  ])
+  expect(seen).not.toMatch(/gateway-secret|other-secret/)
+  expect(seen).toContain('"headers":"replaced"')
+})
+
+const many = Object.fromEntries(Array.from({ length: 21 }, (_, place) => [`x-${place}`, 'a']))
+
+test.each<readonly [string, Record<string, string>, string]>([
+  ['the key', { Authorization: 'Basic x' }, '"Authorization" is set by the relay itself'],
+  ['a hop-by-hop one', { 'Proxy-Connection': 'close' }, '"Proxy-Connection" is set by'],
+  ['a signature', { 'webhook-signature': 'v1,x' }, '"webhook-signature" is set by'],
+  ['a name with a blank', { 'x y': 'a' }, '"x y" is not a name'],
+  ['two of a name', { 'x-a': 'a', 'X-A': 'b' }, '"X-A" is there twice'],
+  ['a line break', { 'x-a': 'a\r\nx-b: c' }, 'the value of header "x-a" must be printable ASCII'],
+  ['an umlaut', { 'x-a': 'ä' }, 'must be printable ASCII'],
+  ['no value', { 'x-a': '' }, 'must be printable ASCII'],
+  ['21 of them', many, 'must have at most 20 headers'],
+  ['too much', { 'x-a': 'a'.repeat(4096) }, 'must have at most 4096 characters together'],
+])('headers with %s are refused', async (_, headers, message) => {
+  const { community } = await createTestCommunity()
+  await expect(community.endpoints.upsert({ ...good, headers })).rejects.toMatchObject({
+    status: 422,
+    message: expect.stringContaining(message),
+  })
+  expect(await community.endpoints.list('1')).toEqual([])
+})
