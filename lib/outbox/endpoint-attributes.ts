@@ -6,6 +6,7 @@
  * of a sentence that begins with the attribute's name. It never contains the value, which may be a secret.
  */
 import * as v from 'valibot'
+import { type Filter, filterProblem } from './filter.ts'
 import { areHeaderNames, type Header, mostHeaders } from './headers.ts'
 import { audiences, orders } from './values.ts'
 
@@ -88,6 +89,13 @@ export const attributes = {
   headers: v.nullish(headers),
   /** Event types (`PostCreatedHook`) that it wants; null: every one of its audience. */
   events: v.nullable(list(matching(typeName), 1000, 'must be null or a list of event types')),
+  /** Which payloads it wants of these events; null: all. */
+  filter: v.nullish(
+    v.custom<Filter>(
+      (given) => filterProblem(given) === undefined,
+      ({ input }) => filterProblem(input) ?? '',
+    ),
+  ),
   /** `host` for the host application's own endpoint, which gets the mail to send; `integration` by default. */
   audience: oneOf(audiences),
   /** False: its events wait. */

@@ -5,10 +5,13 @@
 import type { StoredAttributes } from './endpoint-attributes.ts'
 
 /** The words that this version knows. An attribute that changes what is sent adds its own, and so does a new form of one. */
-export const knownWords: readonly string[] = ['headers']
+export const knownWords: readonly string[] = ['headers', 'filter']
 
 /** The words of an endpoint. */
-export const requiresOf = ({ headers }: Pick<StoredAttributes, 'headers'>): readonly string[] => [...(headers ? ['headers'] : [])]
+export const requiresOf = ({ headers, filter }: Pick<StoredAttributes, 'headers' | 'filter'>): readonly string[] => [
+  ...(headers ? ['headers'] : []),
+  ...(filter ? ['filter'] : []),
+]
 
 /** Why nothing may be sent to an endpoint, for a person; `undefined` if this version knows every word. */
 export function notUnderstood(requires: readonly string[]): string | undefined {

@@ -33,6 +33,18 @@ export interface ParsedEvent extends Omit<EventRecord, 'body'> {
   readonly body: object
 }
 
+/** The bodies of events as they were parsed with their records, for filters: none is parsed twice. */
+const parsedBodies = new WeakMap<EventRecord, object>()
+
+/** The body of an event, parsed. One that was a text in its record, as of earlier versions, is parsed here. */
+export function parsedBody(event: EventRecord): unknown {
+  const known = parsedBodies.get(event)
+  if (known) return known
+  const parsed: unknown = JSON.parse(event.body)
+  if (typeof parsed === 'object' && parsed !== null) parsedBodies.set(event, parsed)
+  return parsed
+}
+
 /**
  * Finds the bodies of events, which must be asked for in their order.
  * @param text the text of a commit
@@ -40,14 +52,18 @@ export interface ParsedEvent extends Omit<EventRecord, 'body'> {
  */
 export function bodiesIn(text: string): (event: ParsedEvent) => EventRecord | undefined {
   let behind = 0
-  return ({ body_length, ...event }) => {
+  return ({ body_length, body: parsed, ...event }) => {
     const before = lengthText(body_length)
     const at = text.indexOf(lengthName, behind)
     const start = at + before.length
     const body = text.slice(start, start + body_length)
     behind = start + body_length
     // The record ends behind its body.
-    if (text.startsWith(`${before}{`, at) && /^\}\}[\],]/.test(text.slice(behind - 1, behind + 2))) return { ...event, body }
+    if (text.startsWith(`${before}{`, at) && /^\}\}[\],]/.test(text.slice(behind - 1, behind + 2))) {
+      const record = { ...event, body }
+      parsedBodies.set(record, parsed)
+      return record
+    }
     // Another search could find the body of another event.
     behind = text.length
     return undefined

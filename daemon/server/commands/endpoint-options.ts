@@ -2,6 +2,7 @@
 import { type Command, Option } from 'commander'
 import type { Endpoint } from '../../../lib/index.ts'
 import type { AttributeChanges } from '../../../lib/outbox/endpoint-attributes.ts'
+import type { Filter } from '../../../lib/outbox/filter.ts'
 import { audiences, orders } from '../../../lib/outbox/values.ts'
 import type { Column } from '../../table.ts'
 import { UsageError } from '../../usage.ts'
@@ -17,6 +18,8 @@ export interface AttributeFlags {
   readonly rate?: number | false
   readonly event?: readonly string[]
   readonly allEvents?: boolean
+  /** `false`: no filter any more. */
+  readonly filter?: Filter | false
   readonly audience?: Endpoint['audience']
 }
 
@@ -31,6 +34,16 @@ function rate(text: string): number {
   const number = Number(text)
   if (text.trim() !== '' && number > 0 && number <= 10_000) return number
   throw new UsageError(`--rate must be above 0 and at most 10000 deliveries a second, got ${JSON.stringify(text)}`)
+}
+
+function filterOf(text: string): Filter | false {
+  if (text === 'none') return false
+  try {
+    // The library checks it.
+    return JSON.parse(text) as Filter
+  } catch {
+    throw new UsageError(`--filter must be JSON such as '{"path":"/space_id","equals":"2001"}', or none`)
+  }
 }
 
 /** In the order of help and lists. */
@@ -74,6 +87,15 @@ export const attributeOptions: { readonly [Name in keyof AttributeChanges]-?: At
     ],
     change: ({ event, allEvents }) => (allEvents ? null : event),
     column: { title: 'events', cell: ({ events }) => events?.join(' ') ?? 'all' },
+  },
+  filter: {
+    options: () => [
+      new Option('--filter <json>', 'conditions on the payload, or none: \'{"path":"/space_id","equals":"2001"}\'').argParser(
+        filterOf,
+      ),
+    ],
+    change: ({ filter }) => (filter === false ? null : filter),
+    column: { title: 'filter', cell: ({ filter }) => filter && JSON.stringify(filter), shown: 'wide' },
   },
   audience: {
     options: () => [new Option('--audience <who>', 'host: the host application, which gets the mail to send').choices(audiences)],

@@ -2,6 +2,7 @@
 import { fail, invalid } from '../../errors.ts'
 import type { Endpoint } from '../../host/endpoint.ts'
 import type { AttributeChanges } from '../../outbox/endpoint-attributes.ts'
+import type { Filter } from '../../outbox/filter.ts'
 import { orders } from '../../outbox/values.ts'
 import { onceField, sentBeforePage, wasSentBefore } from '../layout/form-once.ts'
 import { layout } from '../layout/layout.ts'
@@ -14,7 +15,7 @@ import { credentialsPage } from './webhook-credentials.ts'
 import { eventGroups, exampleLink, wordsOf } from './webhook-events.ts'
 import { ownEndpointOf } from './webhooks.ts'
 
-const fields = ['url', 'name', 'events', 'order', 'rate_per_second', 'key', 'secrets', 'headers']
+const fields = ['url', 'name', 'events', 'order', 'rate_per_second', 'key', 'secrets', 'headers', 'filter']
 
 /** The attributes that the forms leave out: another page pauses an endpoint, and every endpoint of the panel is an integration's. */
 type Elsewhere = 'audience' | 'enabled'
@@ -30,7 +31,19 @@ function valuesOf({ form }: View) {
     events: form.get('which') === 'chosen' ? form.all('events') : null,
     order: orders.find((each) => each === order) ?? 'none',
     rate_per_second: rate === '' ? null : Number(rate),
+    filter: filterOf(form),
   } satisfies Record<Exclude<keyof AttributeChanges, Elsewhere>, unknown>
+}
+
+function filterOf(form: Form): Filter | null {
+  const text = form.get('filter').trim()
+  if (text === '') return null
+  try {
+    // The call checks it.
+    return JSON.parse(text) as Filter
+  } catch {
+    return fail(invalid('filter'), 'filter must be JSON, such as {"path":"/space_id","equals":"2001"}')
+  }
 }
 
 /** The headers of the form, one per line. The page shows no values, so an empty field keeps those that are there. */
@@ -49,9 +62,10 @@ function headersOf(form: Form): { readonly headers?: Readonly<Record<string, str
 }
 
 /** The attributes of an endpoint as its form has them. */
-function formFrom({ url, name, events, order, rate_per_second }: Endpoint): Form {
+function formFrom({ url, name, events, order, rate_per_second, filter }: Endpoint): Form {
   const which = events === null ? 'every' : 'chosen'
   const form = new URLSearchParams({ url, name: name ?? '', which, order, rate_per_second: String(rate_per_second ?? '') })
+  if (filter) form.set('filter', JSON.stringify(filter))
   for (const type of events ?? []) form.append('events', type)
   return formOf(form)
 }
@@ -127,6 +141,16 @@ ${field(
 )}
 ${!isNew && html`<p>${check('checkbox', 'remove_headers', 'yes', 'Remove all headers', form.has('remove_headers'))}</p>`}
 ${eventChoice(view, form, problems)}
+${field(
+  {
+    name: 'filter',
+    label: 'Filter (optional)',
+    hint: 'Conditions on the payload, as JSON. It holds for later events.',
+    problems,
+  },
+  (attributes) =>
+    html`<textarea ${attributes} rows="3" autocomplete="off" spellcheck="false" placeholder='{"path":"/space_id","equals":"2001"}'>${form.get('filter')}</textarea>`,
+)}
 <p class="row"><button class="primary">${isNew ? 'Add the endpoint' : 'Save'}</button> <a class="button" href="${back}">Cancel</a></p>
 </form>`,
   )

@@ -35,7 +35,19 @@ function candidates(name: AttributeName): readonly unknown[] {
   const replaced = { value: secret, until: new Date(Date.UTC(2999, 0, 1, 0, 0, number)).toISOString() }
   const texts = [`the ${name}`, name, `x-${name}: ${name}`, secret, `https://${name}.example/`, ...audiences, ...orders]
   const header = { name: `x-${name}`, value: secret }
-  return [...texts, number, number / 1000, true, false, [replaced], [secret], [name], [header], { [name]: name }]
+  return [
+    ...texts,
+    number,
+    number / 1000,
+    true,
+    false,
+    [replaced],
+    [secret],
+    [name],
+    [header],
+    { path: '/title', exists: false },
+    { [name]: name },
+  ]
 }
 
 /** A value that the attribute may have, and does not have by itself. */

@@ -17,6 +17,8 @@ const files: Readonly<Record<string, () => Promise<unknown>>> = {
   'set-aside': () => import('./schedule/set-aside.test.ts'),
   order: () => import('./schedule/order.test.ts'),
   encryption: () => import('./send/encryption.test.ts'),
+  headers: () => import('./send/headers.test.ts'),
+  filter: () => import('./ingest/filter.test.ts'),
   rotation: () => import('./send/rotation.test.ts'),
 }
 

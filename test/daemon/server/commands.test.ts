@@ -335,3 +335,23 @@ test('headers of an endpoint are given by options or in a file, and listed by th
   )
   expect(await refusal('endpoints', 'update', id, '--header', 'Host: a')).toContain('"Host" is set by the relay itself')
 })
+
+test('a filter of an endpoint is given as JSON, and none removes it', async () => {
+  const { one, text, refusal } = await storageWithNetwork()
+  const filter = { path: '/space_id', equals: '2001' }
+  const { id } = await one(
+    'endpoints',
+    'add',
+    '--url',
+    'https://example.org/hook',
+    '--make-key',
+    '--filter',
+    JSON.stringify(filter),
+  )
+  expect(await text('endpoints', 'list', '--wide')).toContain(JSON.stringify(filter))
+  expect(await refusal('endpoints', 'update', id, '--filter', '{')).toContain('--filter must be JSON such as')
+  expect(await refusal('endpoints', 'update', id, '--filter', '{"path":"x"}')).toContain(
+    'filter must have one of all, any and not',
+  )
+  expect(await one('endpoints', 'update', id, '--filter', 'none')).toMatchObject({ id, filter: null })
+})

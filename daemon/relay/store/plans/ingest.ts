@@ -15,6 +15,7 @@ import type { Endpoint } from '../endpoint/relay-endpoint.ts'
 import type { Notice } from '../notice.ts'
 import { number, numberOrNull } from '../rows.ts'
 import type { Ingested, Recorded, SetAside, Turn } from '../store.ts'
+import { decide } from './decide.ts'
 import { keepErasure } from './erasures.ts'
 import { keepNotices, keepSetAside } from './kept.ts'
 import { noticeEvents } from './notices.ts'
@@ -90,12 +91,21 @@ export function createIngester(database: RelayDatabase): Ingester {
       // What cannot be used is still no reason to send as if it were not there.
       else if (set_aside?.record === undefined) yield* rows(settingAside, [ref, null, version])
       yield* database.defined(ref, version)
+      const current = yield* row(`SELECT ${endpointColumns} FROM $schema.endpoints WHERE ref = ?1`, [ref])
+      if (current) yield* decideSince(set_aside, endpointOf(current))
     }
   }
 
+  /** Events that were ingested while nobody knew the filter are decided by it now. */
+  function* decideSince(before: Endpoint['set_aside'] | undefined, { ref, filter, set_aside }: Endpoint): Plan<void> {
+    if (before && filter && set_aside === null) yield* decide(database, ref, filter, before.since)
+  }
+
   function* upsert(record: EndpointUpsert, now: number, version: number): Plan<Endpoint> {
+    const before = index.get(record.network_id, record.id)?.set_aside
     const written = yield* row(upserting, [...recordedValues(record, now), version])
     const endpoint = endpointOf(written ?? {})
+    yield* decideSince(before, endpoint)
     yield* database.defined(endpoint.ref, version)
     return endpoint
   }

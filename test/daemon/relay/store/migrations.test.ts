@@ -158,6 +158,7 @@ describe.each(engines)('a store of $name', ({ place, schema, rows, newer }) => {
         rate_per_second: 2.5,
         disabled: null,
         headers: null,
+        filter: null,
         requires: [],
         set_aside: null,
         fresh_starts: 3,

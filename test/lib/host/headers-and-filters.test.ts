@@ -53,3 +53,18 @@ test.each<readonly [string, Record<string, string>, string]>([
   })
   expect(await community.endpoints.list('1')).toEqual([])
 })
+
+test('a filter is kept, changed and removed, and a mistake in it is named with its place', async () => {
+  const { community, records } = await createTestCommunity()
+  const filter = { all: [{ path: '/space_id', equals: '2001' }] }
+  const { id } = await community.endpoints.upsert({ ...good, filter })
+  expect(await community.endpoints.find('1', id)).toMatchObject({ filter })
+  expect(records).toMatchObject([{ filter, requires: ['filter'] }])
+  const bad = { all: [{ path: 'space_id', equals: '2001' }] }
+  await expect(community.endpoints.update('1', id, { filter: bad })).rejects.toMatchObject({
+    status: 422,
+    message: expect.stringContaining('filter at all[0].path must be a JSON pointer'),
+  })
+  expect(await community.endpoints.update('1', id, { filter: null })).toMatchObject({ filter: null })
+  expect(records.at(-1)).not.toHaveProperty('filter')
+})

@@ -1,0 +1,108 @@
+/** Filters of endpoints: which payloads they want. A filter is checked when it is given, and evaluated once for each event, at ingest. */
+
+/** A value of a payload. Ids are texts there: a number equals the same text. */
+export type FilterValue = string | number | boolean | null
+
+/** A condition on the value that a JSON pointer (RFC 6901) names in the payload. */
+export type FilterCondition = { readonly path: string } & (
+  | { readonly equals: FilterValue }
+  | { readonly in: readonly FilterValue[] }
+  | { readonly exists: boolean }
+  | { readonly prefix: string }
+)
+
+export type Filter =
+  | { readonly all: readonly Filter[] }
+  | { readonly any: readonly Filter[] }
+  | { readonly not: Filter }
+  | FilterCondition
+
+const mostConditions = 20
+const mostDepth = 8
+const mostValues = 100
+const longest = 256
+
+const operators = ['equals', 'in', 'exists', 'prefix'] as const
+type Fields = Readonly<Record<string, unknown>>
+
+const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isValue = (value: unknown): boolean =>
+  value === null || typeof value === 'boolean' || Number.isFinite(value) || (typeof value === 'string' && value.length <= longest)
+const isPointer = (path: unknown): boolean =>
+  typeof path === 'string' && path.length <= longest && /^(?:\/(?:[^~/]|~[01])*)*$/.test(path)
+
+/** What each operator takes, as the end of a sentence. */
+const rules: Readonly<Record<(typeof operators)[number], readonly [(given: unknown) => boolean, string]>> = {
+  equals: [isValue, `must be a text of at most ${longest} characters, a number, true, false or null`],
+  in: [
+    (given) => Array.isArray(given) && given.length > 0 && given.length <= mostValues && given.every(isValue),
+    `must be a list of 1 to ${mostValues} texts, numbers, true, false or null`,
+  ],
+  exists: [(given) => typeof given === 'boolean', 'must be true or false'],
+  prefix: [
+    (given) => typeof given === 'string' && given.length > 0 && given.length <= longest,
+    `must be a text of 1 to ${longest} characters`,
+  ],
+}
+
+/** The mistake in a filter with its place, as the end of a sentence that begins with `filter`; `undefined` if there is none. */
+export function filterProblem(given: unknown): string | undefined {
+  let conditions = 0
+  const at = (place: string, rule: string) => (place === '' ? rule : `at ${place} ${rule}`)
+  function problem(node: unknown, place: string, depth: number): string | undefined {
+    const within = (name: string) => (place === '' ? name : `${place}.${name}`)
+    if (!isObject(node)) return at(place, 'must be an object with all, any, not, or a path')
+    if (depth > mostDepth) return at(place, `is nested deeper than ${mostDepth} levels`)
+    const names = Object.keys(node)
+    const [name = ''] = names
+    if (names.length === 1 && name === 'not') return problem(node[name], within(name), depth + 1)
+    if (names.length === 1 && (name === 'all' || name === 'any')) {
+      const list = node[name]
+      if (!Array.isArray(list) || list.length === 0 || list.length > mostConditions)
+        return at(within(name), `must be a list of 1 to ${mostConditions} conditions`)
+      for (const [index, each] of list.entries()) {
+        const found = problem(each, `${within(name)}[${index}]`, depth + 1)
+        if (found) return found
+      }
+      return undefined
+    }
+    const given = operators.filter((operator) => Object.hasOwn(node, operator))
+    const [operator] = given
+    if (!operator || names.length !== 2 || !Object.hasOwn(node, 'path'))
+      return at(place, 'must have one of all, any and not, or a path and one of equals, in, exists and prefix')
+    if (!isPointer(node['path']))
+      return at(within('path'), `must be a JSON pointer such as /space_id, of at most ${longest} characters`)
+    const [holds, rule] = rules[operator]
+    if (!holds(node[operator])) return at(within(operator), rule)
+    return ++conditions > mostConditions ? `must have at most ${mostConditions} conditions` : undefined
+  }
+  return problem(given, '', 1)
+}
+
+/** Whether a payload is what a filter wants. */
+export function matchesFilter(filter: Filter, payload: unknown): boolean {
+  if ('all' in filter) return filter.all.every((each) => matchesFilter(each, payload))
+  if ('any' in filter) return filter.any.some((each) => matchesFilter(each, payload))
+  if ('not' in filter) return !matchesFilter(filter.not, payload)
+  const found = valuesAt(payload, filter.path.split('/').slice(1).map(unescaped))
+  if ('exists' in filter) return found.length > 0 === filter.exists
+  const values = found.flatMap((each): readonly unknown[] => (Array.isArray(each) ? each : [each]))
+  if ('equals' in filter) return values.some((each) => isEqual(each, filter.equals))
+  if ('in' in filter) return values.some((each) => filter.in.some((wanted) => isEqual(each, wanted)))
+  return values.some((each) => isText(each) && String(each).startsWith(filter.prefix))
+}
+
+const unescaped = (token: string): string => token.replaceAll('~1', '/').replaceAll('~0', '~')
+const isText = (value: unknown): value is string | number => typeof value === 'string' || typeof value === 'number'
+const isEqual = (value: unknown, wanted: FilterValue): boolean =>
+  isText(value) && isText(wanted) ? String(value) === String(wanted) : value === wanted
+
+/** The values at a place. A name within a list is looked for in each of its elements. */
+function valuesAt(value: unknown, [token, ...rest]: readonly string[]): readonly unknown[] {
+  if (token === undefined) return [value]
+  if (Array.isArray(value)) {
+    if (/^(?:0|[1-9]\d{0,9})$/.test(token)) return Number(token) < value.length ? valuesAt(value[Number(token)], rest) : []
+    return value.flatMap((each) => (isObject(each) ? valuesAt(each, [token, ...rest]) : []))
+  }
+  return isObject(value) && Object.hasOwn(value, token) ? valuesAt(value[token], rest) : []
+}
