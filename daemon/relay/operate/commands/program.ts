@@ -8,6 +8,7 @@ import { withSettingFlags } from '../settings/setting-flags.ts'
 import type { ReplayFlags, SelectionFlags } from '../tasks/delivery-selection.ts'
 import type { CheckFlags } from './check.ts'
 import type { CircuitFlags } from './close-circuit.ts'
+import type { ExplainFlags } from './explain.ts'
 import type { InspectFlags } from './inspect.ts'
 import type { Host, RunFlags } from './run.ts'
 import type { SkipFlags } from './skip.ts'
@@ -76,6 +77,11 @@ export function createProgram(host: Host): Command {
   withSelection(listing('dead', 'deliveries without attempts left, the newest first')).action(
     async (flags: InspectFlags & SelectionFlags) => print((await inspect()).dead({ ...flags, width })),
   )
+  command('explain', 'why an event was delivered to an endpoint, or was not')
+    .option('--event <id>', 'its id')
+    .option('--endpoint <id>', 'the id of the endpoint')
+    .addOption(variableOption('--network <id>', 'its network, if several have an endpoint with this id'))
+    .action(async (flags: ExplainFlags) => print((await import('./explain.ts')).explain(flags)))
   withSelection(command('replay', 'make dead deliveries due again'))
     .option('--status <state>', 'dead (the default), skipped or delivered')
     .option('--rate <count>', 'maximum per second, instead of all at once')

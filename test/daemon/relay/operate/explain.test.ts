@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { explain } from '../../../../daemon/relay/operate/commands/explain.ts'
+import { bench, endpoint, event, receiver, status, until } from '../support.ts'
+
+test('explain says why an event was delivered to an endpoint, or was not', async () => {
+  const hook = await receiver()
+  const broken = await receiver(status(500))
+  const all = await bench({ retrySchedule: [0] })
+  await all.append(
+    endpoint(hook.url, { id: '1' }),
+    endpoint(hook.url, { id: '2', events: ['MemberJoinedHook'] }),
+    endpoint(hook.url, { id: '3', filter: { path: '/id', exists: true }, requires: ['filter'] }),
+    endpoint(hook.url, { id: '4', enabled: false }),
+    endpoint(broken.url, { id: '5' }),
+    endpoint(hook.url, { id: '6', requires: ['later'] }),
+    endpoint(hook.url, { id: '7', network_id: '2' }),
+    event('one'),
+    endpoint(hook.url, { id: '8' }),
+  )
+  const why = async (id: string, name = 'one') => {
+    const text = await explain({ outbox: all.directory, endpoint: id, event: name, json: true })
+    return JSON.parse(text) as { reason: string; attempts: unknown[] }
+  }
+  await until(() => all.attempts.length >= 2, 'something is tried')
+  await until(async () => (await why('1')).reason === 'delivered' && (await why('5')).reason === 'dead', 'all are tried')
+  await until(() => all.notices.some(({ kind }) => kind === 'endpoint.unreadable'), 'one is set aside')
+  const reasons = ['2', '3', '4', '6', '7', '8'].map(async (id) => (await why(id)).reason)
+  expect(await Promise.all(reasons)).toEqual([
+    'type not chosen',
+    'filter',
+    'off',
+    'set aside',
+    'other network',
+    'not chosen then',
+  ])
+  expect((await why('1', 'none')).reason).toBe('not known')
+  expect((await why('5')).attempts).toMatchObject([{ outcome: 'status', status: 500 }])
+  expect(await explain({ outbox: all.directory, endpoint: '5', event: 'one' })).toMatch(
+    /^dead: .*\n {2}attempt 1 at .*: status 500/,
+  )
+  await expect(explain({ outbox: all.directory, endpoint: '5' })).rejects.toThrow('explain needs --event and --endpoint')
+})
