@@ -92,6 +92,7 @@ const long = new RegExp(
     'npm-scripts',
     'operator',
     'package',
+    'package/init',
     'panel-faults',
     'recovery',
     'restarts',
@@ -99,6 +100,7 @@ const long = new RegExp(
     'start-refused',
     'stopped',
     'tasks',
+    'tutorial',
     'two-servers',
   ].join('|')})\\.test\\.ts$`,
 )
