@@ -80,6 +80,7 @@ const long = new RegExp(
     'npm-scripts',
     'operator',
     'package',
+    'package/init',
     'panel-faults',
     'recovery',
     'restarts',
@@ -87,6 +88,7 @@ const long = new RegExp(
     'start-refused',
     'stopped',
     'tasks',
+    'tutorial',
     'two-servers',
   ].join('|')})\\.test\\.ts$`,
 )

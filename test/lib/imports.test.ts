@@ -108,12 +108,12 @@ const rules: Readonly<Record<string, Rule>> = {
     offences: importing(/^lib\/resources\//, isIn('lib/http', 'lib/kernel')),
   },
   // Its own number, the platform and the versions are facts, and a tick is a moment, not handles. The outbox asks with
-  // signal 0 whether another process lives.
+  // signal 0 whether another process lives. The text of a new project is another program.
   process: {
     sentence: 'only daemon/bin touches `process`',
     offences: mentioning(
       /^(?:lib|adapters|daemon)\//,
-      /^daemon\/bin\/|^adapters\/files\/owner\.ts$/,
+      /^daemon\/bin\/|^adapters\/files\/owner\.ts$|^daemon\/server\/init\/server-file\.ts$/,
       /(?<![\w.$])process\s*\.\s*\w+|^import (?!\{ (?:(?:constrainedMemory|nextTick|pid|platform|versions)(?:, )?)+ \} ).*(?=from 'node:process')/gm,
     ),
   },

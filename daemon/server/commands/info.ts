@@ -1,8 +1,9 @@
 /** `folkmoot info`: what a report of a fault needs, without anything secret. */
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { release } from 'node:os'
+import { arch, release } from 'node:os'
 import { dirname, join } from 'node:path'
+import { platform, versions } from 'node:process'
 import { errorCode } from '../../../adapters/files/errors.ts'
 import { isPostgresAddress, postgresAddress, withoutPassword } from '../../../adapters/sql/postgres/address.ts'
 import { newClient } from '../../../adapters/sql/postgres/pool.ts'
@@ -49,9 +50,9 @@ export async function info(flags: StorageFlags, version: string, out: Output): P
   const storage = engineOf(flags)
   const found: Info = {
     folkmoot: version,
-    node: process.version.slice(1),
-    platform: `${process.platform} ${process.arch} ${release()}`,
-    sqlite: process.versions['sqlite'] ?? null,
+    node: versions.node,
+    platform: `${platform} ${arch()} ${release()}`,
+    sqlite: versions['sqlite'] ?? null,
     pg: installedPg(),
     postgres: storage === 'postgres' ? await serverVersion(flags.storage) : null,
     storage,

@@ -109,7 +109,7 @@ export async function startApp({ storage, port, host, subdomain, ownerEmail, pub
   const endpoint = Promise.withResolvers()
   const receive = createReceiver(endpoint.promise, onEvent)
 ${serve}
-  const url = publicUrl ?? \`http://127.0.0.1:\${taken}\`
+  const url = (publicUrl ?? \`http://127.0.0.1:\${taken}\`).replace(/\\/$/, '')
   // The first start makes its key and its signing secret.
   const address = { network_id: network.id, url: \`\${url}/webhooks\` }
   endpoint.resolve(await community.endpoints.upsert({ ...address, key: true, secrets: true }))

@@ -94,12 +94,14 @@ VOLUME /app/data
 CMD ["node", "server.js"]
 `
 
-const readmeFile = ({ name }: Project): string => `# ${name}
+const readmeFile = ({ name, storage }: Project): string => `# ${name}
 
 A community-network Admin API with its webhooks, on [folkmoot](https://github.com/folkmoot/folkmoot).
 
 - \`npm install\`, then \`npm test\` and \`npm start\`. The first start prints your API key.
 - \`.env.example\` has the settings: copy it to \`.env\`.
+- To make another API key, ${storage === 'lowdb' ? 'stop the server and run' : 'run'}
+  \`npx folkmoot keys create --storage ${storageParts[storage].address} --name Connector --scope '*'\`.
 - \`app.js\` mounts the API, registers a webhook and starts the relay; \`receiver.js\` verifies what the relay sends.
 - \`podman build -t community .\` makes an image. In production, set \`PUBLIC_URL\` and put a proxy that terminates TLS in front.
 `

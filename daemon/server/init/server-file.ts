@@ -8,6 +8,8 @@ interface StorageParts {
   readonly open: string
   /** Its lines of `.env.example`. */
   readonly settings: string
+  /** Its address for commands. */
+  readonly address: string
 }
 
 const inDirectory = '# Where your data is kept.\nDATA=./data\n'
@@ -21,6 +23,7 @@ const outbox = await openOutbox({ directory: \`\${data}/outbox\` })
 const storage = await lowdbStorage({ path: \`\${data}/db.json\`, outbox })
 `,
     settings: inDirectory,
+    address: 'lowdb:./data/db.json',
   },
   sqlite: {
     packages: {},
@@ -30,6 +33,7 @@ mkdirSync(data, { recursive: true })
 const storage = await sqliteStorage({ path: \`\${data}/db.sqlite\` })
 `,
     settings: inDirectory,
+    address: 'sqlite:./data/db.sqlite',
   },
   postgres: {
     packages: { pg: '^8.23.1' },
@@ -38,6 +42,7 @@ const storage = await sqliteStorage({ path: \`\${data}/db.sqlite\` })
 `,
     settings:
       '# The database. The tables are made in its schema `folkmoot`.\nDATABASE_URL=postgres://postgres@127.0.0.1:5432/postgres\n',
+    address: 'postgres://postgres@127.0.0.1:5432/postgres',
   },
 }
 
@@ -55,7 +60,7 @@ const app = await startApp({
   subdomain: setting('NETWORK', 'my-community'),
   ownerEmail: setting('OWNER_EMAIL', 'ada@example.org'),
   publicUrl: setting('PUBLIC_URL'),
-  encryptionKeys: setting('FOLKMOOT_ENCRYPTION_KEYS', '').split(',').filter(Boolean),
+  encryptionKeys: setting('FOLKMOOT_ENCRYPTION_KEYS', '').split(/[\\s,]+/).filter(Boolean),
   onEvent: (event) => console.log(\`Received \${event.event_type} \${event.event_id}, verified\`),
 })
 
