@@ -125,12 +125,14 @@ function sectionOf(words: readonly string[]): string {
 /** The name of a group's file, such as `custom-fields`. */
 const fileName = ([word = '']: readonly string[]): string => word.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
+const withoutComments = (source: string): string => source.replaceAll(/\/\*\*.*?\*\//gs, '')
+
 /** The types of a group's methods, and of the groups below it. */
 function groupFile(words: readonly string[]): string {
   const [name] = words
   const sections = [...groups.values()].filter(([first]) => first === name).map(sectionOf)
   const types = ['Body', 'CallOf', 'Id', 'ListOf', 'ListQuery', 'PageOf', 'Upload'].filter((type) =>
-    sections.some((section) => new RegExp(`\\b${type}\\b`).test(section)),
+    sections.some((section) => new RegExp(`\\b${type}\\b`).test(withoutComments(section))),
   )
   return `/** ${head} */
 import type { CallOptions } from '../options.ts'
