@@ -301,7 +301,7 @@ test('an upload is published as multipart/form-data alone, from which clients ar
   const { post } = paths['/admin/v1/networks/{network_id}/assets']
   expect(post.requestBody).toEqual({
     required: true,
-    content: { 'multipart/form-data': { schema: { $ref: '#/components/schemas/AssetUploadForm' } } },
+    content: { 'multipart/form-data': { schema: { $ref: '#/components/schemas/AssetUploadForm' }, example: expect.any(Object) } },
   })
   expect(components.schemas.AssetUploadForm).toMatchObject({
     required: ['asset_style'],
