@@ -1,13 +1,13 @@
 /** Requests of Node answered by a community, for the adapters of its frameworks. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Incoming } from '../../lib/http/exchange.ts'
+import type { Answer, Incoming } from '../../lib/http/exchange.ts'
 import type { Community } from '../../lib/index.ts'
 import { writeAnswer } from './node-answer.ts'
 import type { Kept } from './node-body.ts'
 import type { Bounds } from './node-bounds.ts'
 import { toIncoming } from './node-request.ts'
 import { cut } from './node-stream.ts'
-import { isMadeUp, takeTurn } from './node-turns.ts'
+import { inOwnContext, isMadeUp, takeTurn } from './node-turns.ts'
 
 /**
  * Answers a request.
@@ -30,19 +30,23 @@ export function answer(
         done()
       }
     }
-    // There is no answer to a request that was never carried out; but its client need not wait.
+    // There is no answer to a request that was never carried out, but its client need not wait.
     const failed = () => {
       cut(response)
       sent()
     }
-    // A `serve` of the host's may throw.
-    const serve = async () => community.serve(toIncoming(request, bounds, whenSent, kept, requestId))
-    serve()
-      .then((result) => writeAnswer(request, response, result, bounds, () => sent()))
-      .catch(failed)
+    try {
+      community.serve(toIncoming(request, bounds, whenSent, kept, requestId)).then((result) => {
+        if (finished.length === 0) setImmediate(writeFinished)
+        finished.push({ request, response, result, bounds, sent: () => sent() })
+      }, failed)
+    } catch {
+      // A `serve` of the host's that throws. Others of its turn begin all the same.
+      failed()
+    }
   }
   if (isToContinue(request, response)) response.writeContinue()
-  takeTurn(request, response, begin)
+  takeTurn(request, response, waitsForOthers(request) ? (done) => beginTogether(() => begin(done)) : begin)
 }
 
 // Node answers `Expect: 100-continue` by itself, unless the server has a listener for it, as that of hapi has. Such a listener may
@@ -52,3 +56,46 @@ const isToContinue = (request: IncomingMessage, response: ServerResponse & { rea
   request.httpVersionMajor < 2 &&
   !isMadeUp(request) &&
   !response._sent100
+
+const waitsForOthers = ({ method, httpVersionMajor }: IncomingMessage): boolean =>
+  method !== 'GET' && method !== 'HEAD' && httpVersionMajor < 2
+
+let arrived: (() => void)[] = []
+
+// Writes that have arrived in a turn of the event loop begin at its end, one straight after the other. A write runs through a lot
+// of code. A processor that has it at hand from the one before needs a tenth less time. Reads are too short to gain by it.
+function beginTogether(begin: () => void): void {
+  if (arrived.length === 0) setImmediate(beginArrived)
+  arrived.push(inOwnContext(begin))
+}
+
+function beginArrived(): void {
+  const ready = arrived
+  arrived = []
+  for (const begin of ready) begin()
+}
+
+interface Finished {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly result: Answer
+  readonly bounds: Bounds
+  readonly sent: () => void
+}
+
+// Answers are written at the end of the turn of the event loop in which they were ready, one straight after the other. Waking a
+// client costs as much as the rest of a read. A proxy that gets many answers at once wakes up once for them.
+let finished: Finished[] = []
+
+function writeFinished(): void {
+  const ready = finished
+  finished = []
+  for (const { request, response, result, bounds, sent } of ready)
+    try {
+      writeAnswer(request, response, result, bounds, sent)
+    } catch {
+      // The connection can't be recovered.
+      cut(response)
+      sent()
+    }
+}

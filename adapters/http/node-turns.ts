@@ -86,7 +86,7 @@ function refuseVersion(response: ServerResponse): void {
 }
 
 /** The same work, in the asynchronous context of this call: the host may keep something of the request there, such as its user. */
-function inOwnContext(work: () => void): () => void {
+export function inOwnContext(work: () => void): () => void {
   const context = new AsyncResource('folkmoot.request')
   return () => context.runInAsyncScope(work)
 }

@@ -230,6 +230,25 @@ function arrive(listener: ReturnType<typeof toNodeListener>, method: string, url
   listener(request, new ServerResponse(request))
 }
 
+test('writes that arrive in one turn of the event loop begin one straight after the other, and reads at once', async () => {
+  const steps: string[] = []
+  const listener = toNodeListener({
+    async serve({ method, path }) {
+      steps.push(`${method} ${path}`)
+      queueMicrotask(() => steps.push(`after ${path}`))
+      return { status: 204, headers: {}, body: null }
+    },
+  })
+  setImmediate(() => {
+    arrive(listener, 'POST', '/one')
+    steps.push('parsed')
+    arrive(listener, 'POST', '/two')
+    arrive(listener, 'GET', '/three')
+  })
+  await expect.poll(() => steps.length, { interval: 1 }).toBe(7)
+  expect(steps).toEqual(['parsed', 'GET /three', 'after /three', 'POST /one', 'POST /two', 'after /one', 'after /two'])
+})
+
 /** A listener that notes which store of the host's each of its requests sees. */
 function withStores() {
   const host = new AsyncLocalStorage<string>()
