@@ -33,9 +33,8 @@ test('assets are named by their content, kept for ever, and open to everybody', 
   expect(await send(links[0] ?? '', { method: 'HEAD' })).toMatchObject({ status: 200, text: '' })
 })
 
-test('the script is below 4 KB and the style sheet about 10 KB', () => {
-  // A fifth of the script puts times, and fields for times, into the viewer's zone.
-  expect(new TextEncoder().encode(script).length).toBeLessThan(4096)
+test('the script is below 3 KB and the style sheet about 10 KB', () => {
+  expect(new TextEncoder().encode(script).length).toBeLessThan(3072)
   expect(new TextEncoder().encode(style).length).toBeLessThan(11_000)
 })
 
