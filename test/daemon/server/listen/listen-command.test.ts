@@ -120,7 +120,11 @@ test("the application's status reaches the relay, which sends the event again, a
     ['delivery', 500, 1],
     ['delivery', 204, 2],
   ])
-  expect(lines[2]).toMatchObject({ event_type: 'PostCreatedHook', event: { payload: { title: 'Spring in the garden' } }, problem: null })
+  expect(lines[2]).toMatchObject({
+    event_type: 'PostCreatedHook',
+    event: { payload: { title: 'Spring in the garden' } },
+    problem: null,
+  })
 
   expect(await relaying.stop()).toBe(0)
   expect(await listener.ended).toBe(1)
