@@ -10,13 +10,13 @@ import {
   auditCommands,
   endpointCommands,
   infoCommand,
+  initCommand,
   keyCommands,
   memberCommands,
   networkCommands,
   panelLinkCommand,
   triggerCommand,
 } from './commands/program.ts'
-import { initCommand } from './init/command.ts'
 import { listenCommand } from './listen/command.ts'
 import { mcpCommand } from './mcp/command.ts'
 import { movingCommands } from './moving/program.ts'

@@ -1,8 +1,9 @@
-/** The options of `networks`, `members`, `keys` and `endpoints`. */
+/** The options of `networks`, `members`, `keys`, `endpoints` and the commands that stand alone. */
 import { type Command, Option } from 'commander'
 import { auditActions } from '../../../lib/storage/audit-actions.ts'
 import type { Ask, Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
+import { projectHosts, projectStorages } from '../init/choices.ts'
 import type { EndpointFlags } from './endpoint-changes.ts'
 import { withAttributes } from './endpoint-options.ts'
 import { list, onNetwork, onStorage, port, seconds, wide } from './shared-options.ts'
@@ -188,4 +189,16 @@ export function panelLinkCommand(program: Command, out: Output): void {
       const anyStorage = command.getOptionValueSource('storage') === 'default'
       return (await import('./panel-link.ts')).panelLink({ ...flags, anyStorage }, out)
     })
+}
+
+export function initCommand(program: Command, out: Output, version: string, ask?: Ask): void {
+  program
+    .command('init')
+    .description('write a small project into a new or empty folder: the API, its webhooks, and a test')
+    .argument('<folder>')
+    .addOption(new Option('--host <name>', 'what serves it; node by default').choices(projectHosts))
+    .addOption(new Option('--storage <name>', 'where its data is kept; lowdb by default').choices(projectStorages))
+    .option('--yes', 'take the defaults and ask nothing')
+    .option('--json', 'print JSON for programs, and ask nothing')
+    .action(async (folder: string, flags) => (await import('../init/init.ts')).init(folder, flags, version, out, ask))
 }
