@@ -209,9 +209,10 @@ export function createLeases(database: PostgresDatabase, clock: Clock, length: (
     },
 
     async tend(now) {
+      // First: what PostgreSQL answers late takes connections, of which others have need to find out the same.
+      await requireAnswers()
       // It may fail where PostgreSQL's views are not to be had: then its own time limit is all there is.
       await endStuck(database, time.patience).catch(() => undefined)
-      await requireAnswers()
       await renew()
       const { some, dead } = await overdue()
       if (some) {
