@@ -31,6 +31,7 @@ const soak = [
   'large',
   'large-commits',
   'moving/commands',
+  'package/init',
   'schedule/freshness',
   'stopped-writer',
   'storage/lowdb/processes',

@@ -1,4 +1,7 @@
-/** `folkmoot init` of the packed package: the project of every host and storage serves, delivers, and passes its own test. */
+/**
+ * `folkmoot init` of the packed package: the project of every host and storage serves, delivers, and passes its own test.
+ * `npm test` takes each host and each storage once, CI and `npm run test:soak` every pair.
+ */
 import { execFile, spawn } from 'node:child_process'
 import { mkdtempSync, realpathSync } from 'node:fs'
 import { symlink } from 'node:fs/promises'
@@ -14,6 +17,7 @@ import { temporaryDirectory } from '../support/directory.ts'
 import { freePort } from '../support/free-port.ts'
 import { installed, packed } from '../support/packed.ts'
 import { testPostgres } from '../support/postgres.ts'
+import { soaking } from '../support/rounds.ts'
 
 const run = promisify(execFile)
 const tokenLine = /only now: (\S+)\n/
@@ -29,7 +33,10 @@ const client = await server.client()
 /** npm runs `node` of the PATH. */
 const environment = { PATH: [dirname(process.execPath), process.env['PATH']].join(delimiter), HOME: process.env['HOME'] }
 
-const pairs = projectHosts.flatMap((host) => projectStorages.map((storage) => [host, storage] as const))
+const pairs = projectHosts.flatMap((host, at) => {
+  const storages = soaking ? projectStorages : [projectStorages[at % projectStorages.length] ?? 'lowdb']
+  return storages.map((storage) => [host, storage] as const)
+})
 
 test.each(pairs)('a project for %s and %s serves, delivers, restarts and passes its test', async (host, storage) => {
   const directory = join(temporaryDirectory(), 'my-app')
