@@ -12,7 +12,7 @@ export type Rows = readonly (readonly unknown[])[]
 export interface Reader {
   /** @throws StorageError in the terms of the contract */
   query(statement: Statement): Rows | Promise<Rows>
-  /** The handle of the database. A function: objects of a transaction have no getters (`docs/decisions/postgres.md`). */
+  /** The handle of the database. A function: objects of a transaction have no getters (`docs/decisions/sql.md`). */
   native(): unknown
   /**
    * The syncs before which nobody may hear of rows of a table that are read now; `undefined` for none. It never rejects.
