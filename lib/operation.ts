@@ -82,7 +82,7 @@ export interface Declaration<
   readonly method: Method
   /** Below `/admin/v1/networks/{network_id}`, with `:name` for an id; the trailing slash as the description has it. */
   readonly path: Path
-  /** The same operation under a second method: PUT beside PATCH. */
+  /** The same operation under a second method: PUT as well as PATCH. */
   readonly also?: { readonly id: Also; readonly method: Method }
   readonly scope: Scope
   /** One sentence, ending with a full stop. */
@@ -92,7 +92,7 @@ export interface Declaration<
   /** The status of success: 200 by default, 204 where nothing is returned. */
   readonly status?: number
   /**
-   * Query parameters beside `page` and `per_page`, which every list has. On a request without a body schema they may also be in
+   * Query parameters in addition to `page` and `per_page`, which every list has. On a request without a body schema they may also be in
    * a JSON body.
    */
   readonly query?: Q
@@ -104,7 +104,7 @@ export interface Declaration<
   readonly returns?: R
   /** When there may be nothing to return although `returns` is set, as a sentence; then `undefined` is answered with 204. */
   readonly noContent?: Nothing
-  /** The ways in which it fails, beside those that every operation has (401, 403, 429) and a body brings along (400, 413, 415, 422). */
+  /** The ways in which it fails, in addition to those that every operation has (401, 403, 429) and a body brings along (400, 413, 415, 422). */
   readonly errors?: readonly Failure[]
   readonly emits?: readonly E[]
   /**

@@ -19,7 +19,7 @@ export interface OpenFile {
   truncate(length: number): Promise<void>
   /** Its size in bytes. */
   size(): Promise<number>
-  /** How many names it still has; said at once, the file being open. */
+  /** How many names it still has; synchronous, because the file is open. */
   links(): number
   close(): Promise<void>
 }

@@ -4,7 +4,7 @@
  * The lock is a file `<path>.lock` that names its owner, and two sockets tell whether that owner lives:
  * - On Linux the owner has an abstract socket whose name is made of the path. The kernel gives it to one process only and
  *   takes it back in the moment in which that process dies.
- * - A socket beside the file answers processes of other containers, which see neither the owner nor its abstract socket.
+ * - A socket next to the file answers processes of other containers, which see neither the owner nor its abstract socket.
  *   Without it a container that was killed and started again would find itself locked out by its own past.
  */
 import { createHash, randomUUID } from 'node:crypto'

@@ -23,7 +23,7 @@ export async function readText(files: FileSystem, path: string): Promise<string>
   }
 }
 
-/** One write when the file system takes all of it at once, which is the rule. */
+/** One write when the file system takes all of it in one call, which is the rule. */
 export async function writeWhole(file: OpenFile, bytes: Uint8Array, position = 0): Promise<void> {
   let written = 0
   while (written < bytes.length) {

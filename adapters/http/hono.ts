@@ -108,7 +108,7 @@ const isUnfinished = (env: unknown): boolean => {
 }
 
 /**
- * The server for Node cuts a connection half a second after an answer if the body is unfinished by then, and workerd at once. So
+ * The server for Node cuts a connection half a second after an answer if the body is unfinished by then, and workerd immediately. So
  * the body comes first. If it does not end in time, the answer announces the cut, and the client sends no other request there.
  */
 async function afterBody(request: Request, answer: Answer, env: unknown): Promise<Answer> {

@@ -148,7 +148,7 @@ function gather(announced: number, limit: number) {
   return {
     /** False when there are more bytes than the limit. */
     add(chunk: Buffer): boolean {
-      // Not at once: announced bytes cost nothing.
+      // Not up front: announced bytes cost nothing.
       if (!place && length > placedFrom && announced <= limit && announced > length) {
         place = Buffer.allocUnsafeSlow(announced)
         place.set(pieces.whole())

@@ -4,13 +4,13 @@ import { must, type RulesOf } from '../../lib/base/options.ts'
 
 /** The bounds of transfers. */
 export interface TransferBounds {
-  /** Milliseconds without a new byte after which a body is given up with a 408. Default 30,000. */
+  /** Milliseconds without a new byte after which a body is refused with a 408. Default 30,000. */
   readonly bodyStallMs?: number
-  /** Milliseconds after which a body that has not arrived as a whole is given up with a 408. Default 300,000. */
+  /** Milliseconds after which a body that has not arrived completely is refused with a 408. Default 300,000. */
   readonly bodyTimeoutMs?: number
   /** Milliseconds in which a client takes nothing of an answer, after which its connection is closed. Default 30,000. */
   readonly answerStallMs?: number
-  /** Milliseconds after which an answer that has not been taken as a whole is given up. Default 300,000. */
+  /** Milliseconds after which an answer that has not been read completely is cut off. Default 300,000. */
   readonly answerTimeoutMs?: number
 }
 

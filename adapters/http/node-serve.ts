@@ -84,7 +84,7 @@ interface Finished {
 }
 
 // Answers are written at the end of the turn of the event loop in which they were ready, one straight after the other. Waking a
-// client costs as much as the rest of a read. A proxy that gets many answers at once wakes up once for them.
+// client costs as much as the rest of a read. A proxy that gets many answers together wakes up once for them.
 let finished: Finished[] = []
 
 function writeFinished(): void {

@@ -10,7 +10,7 @@ export function isGone(response: ServerResponse): boolean {
   return stream ? stream.destroyed || stream.closed : response.destroyed
 }
 
-/** Ends a response at once, with its connection over HTTP/1 and with its stream over HTTP/2. */
+/** Ends a response immediately, with its connection over HTTP/1 and with its stream over HTTP/2. */
 export function cut(response: ServerResponse): void {
   const stream = streamOf(response)
   if (stream) stream.destroy()

@@ -1,6 +1,6 @@
 /**
  * One request of a connection after the other. Node begins every pipelined request as soon as it has arrived. So a client that
- * sends without reading would have all of them carried out at once.
+ * sends without reading would have all of them carried out concurrently.
  */
 import { AsyncResource } from 'node:async_hooks'
 import type { IncomingMessage, ServerResponse } from 'node:http'

@@ -1,7 +1,7 @@
 /** The first argument of every adapter of the panel. No module of Node is loaded here. */
 import type { Panel } from '../../lib/panel/index.ts'
 
-/** A panel that is told of the request of the framework, or one that is not. */
+/** A panel that gets the framework's request, or one that is not. */
 export type PanelOf<Host> = Panel<Host> | Panel
 
 /** @throws TypeError for what is no panel */

@@ -1,4 +1,4 @@
-/** The file of Scalar's API reference, which a host may install beside folkmoot: `@scalar/api-reference`. */
+/** The file of Scalar's API reference, which a host may install next to folkmoot: `@scalar/api-reference`. */
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 

@@ -64,7 +64,7 @@ export interface TakenLines {
 }
 
 /**
- * Takes the lines that commands of the relay have left beside an outbox into the audit of a community, each once. If its process
+ * Takes the lines that commands of the relay have left next to an outbox into the audit of a community, each once. If its process
  * ends in the middle, the next call continues.
  * @param community the one that writes to this outbox
  * @param directory the outbox

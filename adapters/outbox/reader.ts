@@ -49,7 +49,7 @@ export function outboxDirectory(directory: string, options: OutboxDirectoryOptio
   let behind: { readonly names: readonly string[]; readonly found: readonly Stream[] } | undefined
 
   /**
-   * In a backlog a writer is asked for once, because that costs as much as dozens of events. One that dies meanwhile counts as
+   * In a backlog a writer is asked for once, because that costs as much as dozens of events. One that dies in between counts as
    * living until the end of the backlog, or until another one begins: only its last line has to wait.
    */
   async function streamsAmong(names: readonly string[]): Promise<readonly Stream[]> {

@@ -28,7 +28,7 @@ export interface OutboxOptions {
   readonly now?: () => number
 }
 
-/** Appends that wait are written together, up to this many bytes at once. So are the lines of a large commit. */
+/** Appends that wait are written together, up to this many bytes per write. So are the lines of a large commit. */
 const groupBytes = 4 * 1024 * 1024
 
 interface Waiting {
@@ -48,9 +48,9 @@ const rules = {
 } satisfies RulesOf<OutboxOptions>
 
 /**
- * Opens an outbox directory for writing. Any number of writers, in any number of processes, may have it open at once.
+ * Opens an outbox directory for writing. Any number of writers, in any number of processes, may have it open concurrently.
  *
- * `append` resolves when its lines are on disk (one write with its sync for all that waited meanwhile). If it rejects with
+ * `append` resolves when its lines are on disk (one write with its sync for all that waited). If it rejects with
  * `full` or `unavailable`, none of them counts as durable. A line that was complete before its sync failed may still be read,
  * and the same events may be appended again.
  *

@@ -5,7 +5,7 @@ import { BoundedMap } from '../../lib/base/bounded.ts'
 import type { Recurrence, Series } from '../../lib/ports.ts'
 
 /**
- * As many occurrences are worked out at once; a longer look takes the next size. Few requests look beyond the first. The last
+ * As many occurrences are computed in one go; a longer look takes the next size. Few requests look beyond the first. The last
  * one makes up for times that the clocks leave out.
  */
 const sizes = [100, 1_000, 10_300]

@@ -120,7 +120,7 @@ export function sharedRateLimits(table: CountTable, { warn, retryMs }: SharedOpt
         tidy()
       } catch (error) {
         tryAt = performance.now() + retryMs
-        // A request that arrived meanwhile would wait as long, in vain.
+        // A request that arrived in between would wait as long, for nothing.
         for (const each of [batch, next]) each.settle(undefined)
         next = newBatch()
         warn(`rate limits: each process counts alone for now: ${error instanceof Error ? error.message : String(error)}`)

@@ -1,5 +1,5 @@
 /**
- * Rate limits for one machine: a small SQLite file beside the one of the storage, which every process counts in.
+ * Rate limits for one machine: a small SQLite file next to the one of the storage, which every process counts in.
  *
  * A separate file, never synced: a count is worth nothing after a minute. In the storage's file each request, even a read,
  * would wait for the writer.
@@ -17,7 +17,7 @@ import { type CountTable, type SharedRateLimits, sharedRateLimits } from './shar
 
 /** The file of the counts, and how long requests wait for it. */
 export interface SqliteRateLimitOptions {
-  /** The file of the storage, as `sqliteStorage` has it. The counts are beside it, in the directory `<path>-rate-limits`. */
+  /** The file of the storage, as `sqliteStorage` has it. The counts are next to it, in the directory `<path>-rate-limits`. */
   readonly path: string
   /** Milliseconds to wait while another process counts, before this one counts for itself. Default 1,000. */
   readonly timeoutMs?: number
@@ -52,7 +52,7 @@ const sweepAll = `DELETE FROM "rate_limits" WHERE NOT (${running})`
  * Rate limits that all processes on one SQLite file count together, to the request (specification, section 8).
  *
  * @returns limits that never refuse because of the file: while it does not answer, each process counts for itself
- * @throws StorageError `unavailable`, `full` when the file beside the storage's cannot be made
+ * @throws StorageError `unavailable`, `full` when the file next to the storage's cannot be made
  * @throws TypeError that lists every option that is missing, malformed or unknown
  */
 export async function sqliteRateLimits(options: SqliteRateLimitOptions): Promise<SharedRateLimits> {

@@ -62,7 +62,7 @@ export interface Dialect {
   bound(parameter: string): string
   /** Limits that are written into a statement, in place of a parameter: its plan may depend on them. */
   readonly writtenLimits: ReadonlySet<number>
-  /** No row limit beside an offset: SQLite has no OFFSET without a LIMIT. */
+  /** No row limit with an offset: SQLite has no OFFSET without a LIMIT. */
   readonly noLimit: string
   /** Milliseconds since 1970 by the database's clock. */
   readonly now: string

@@ -3,7 +3,7 @@
  *
  * Terms
  * - **Addition**: a table, an index, or a column that may be null or has a default. It is found missing and made. An older
- *   program still works beside it, so it needs neither a version nor a step.
+ *   program still works with it, so it needs neither a version nor a step.
  * - **Removal**: of an index in whose place another one is. A database that still has it works as well.
  * - **Step**: every other change. Its number is the version that it leads to, and a program of a lower version refuses the
  *   database.
@@ -123,7 +123,7 @@ export async function migrate(database: MigratedDatabase, schema: Schema, dryRun
     return changes
   }
   await database.lock()
-  // Somebody else may have migrated it meanwhile.
+  // Another process may have migrated it in between.
   const { steps, additions, removals } = await missingIn(database, schema)
   const further = [...additions, ...removals]
   if (steps.length > 0) {

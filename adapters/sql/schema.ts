@@ -69,7 +69,7 @@ export function createIndex(dialect: Dialect, table: SqlTable, { name, on, uniqu
   return `${create} ${quoted(dialect.indexName(name))} ON ${dialect.table(table.name)} (${on})${condition}`
 }
 
-/** Beside an older program that makes it again it may be there another time, and does no harm. */
+/** With an older program that makes it again it may be there another time, and does no harm. */
 export const dropIndex = (dialect: Dialect, name: string): string => `DROP INDEX IF EXISTS ${dialect.table(name)}`
 
 /** @throws TypeError when the rows that are there would have no value for it */

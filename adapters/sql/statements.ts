@@ -149,7 +149,7 @@ export function statementsOf(dialect: Dialect) {
       const { get: plain, lock, shareByIds } = preparedOf(table)
       // Where one transaction writes at a time a lock is a look.
       if (lock[strength] === plain) return asked
-      // The same text each time, so that its name is found by it at once.
+      // The same text each time, so that its name is found by it directly.
       const isUsual = asked.sql === plain
       const locking = isUsual ? lock[strength] : `${asked.sql}${dialect.lock(strength)}`
       const byIds = isUsual && strength === 'share' ? { byIds: shareByIds } : {}

@@ -22,7 +22,7 @@ export interface ColumnShape {
 /** A row without its type. */
 export type AnyRow = Readonly<Record<string, unknown>>
 
-/** Whether a column of this type can hold the value. Looked at here because PostgreSQL gives up a whole transaction over it. */
+/** Whether a column of this type can hold the value. Looked at here because PostgreSQL aborts the whole transaction over it. */
 function isStorable(dialect: Dialect, type: ColumnType, value: unknown): boolean {
   if (type === 'id') return typeof value === 'string' && isStorableId(value)
   if (type === 'integer') return Number.isSafeInteger(value)

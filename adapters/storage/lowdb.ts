@@ -25,7 +25,7 @@ const lowdbComfortableBytes = 16 * 1024 * 1024
 
 /** The options of `lowdbStorage`. */
 export interface LowdbOptions {
-  /** The file. The first commit creates it with mode 0600; its directory is created at once. */
+  /** The file. The first commit creates it with mode 0600; its directory is created immediately. */
   readonly path: string
   /** Receives the records of commits. The open storage owns it, and closes it with itself. */
   readonly outbox: OutboxWriter

@@ -14,7 +14,7 @@ export interface Nesting {
    * in the asynchronous context of this call, whoever else's turn it is run in.
    */
   entering<A extends readonly unknown[], T>(work: Work<A, T>): Work<A, T>
-  /** Runs work at once, marked until the mark is taken away. It costs less than `entering`, where the caller's own turn is at hand. */
+  /** Runs work synchronously, marked until the mark is taken away. It costs less than `entering`, where the caller's own turn is at hand. */
   enter<A extends readonly unknown[], T>(mark: Mark, work: Work<A, T>, ...given: A): Promise<T>
 }
 

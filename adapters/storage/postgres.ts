@@ -1,6 +1,6 @@
 /**
  * The storage for many machines: PostgreSQL, through `pg`. Rows are in real columns of a separate schema, events in a table
- * beside them, both in one transaction. Works unchanged on clusters that speak PostgreSQL.
+ * next to them, both in one transaction. Works unchanged on clusters that speak PostgreSQL.
  *
  * Transactions that write run at READ COMMITTED. Guards and unique keys keep two of them apart, and a guard is checked again
  * after waiting for a row. Those that only read have one snapshot for all that they read.

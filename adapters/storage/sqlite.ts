@@ -1,5 +1,5 @@
 /**
- * The storage for one machine: a SQLite file, through `node:sqlite`. Rows are in real columns, events in a table beside them,
+ * The storage for one machine: a SQLite file, through `node:sqlite`. Rows are in real columns, events in a table next to them,
  * both in one transaction. Any number of processes may open the file; one of them writes at a time.
  */
 import '../node-version.ts'
@@ -73,7 +73,7 @@ export interface SqliteStorage extends Storage {
  * once. With 1,000, the default of SQLite, that costs as much as the writes themselves.
  */
 const checkpointPages = 4_000
-/** Reads that share a snapshot at most, so that their results are not all in memory at once. */
+/** Reads that share a snapshot at most, so that their results are not all in memory together. */
 const maxReads = 64
 
 /** Tables of which a transaction changes rows. */

@@ -45,7 +45,7 @@ const isAboutUsage = (error: unknown): boolean =>
 /** The end of `folkmoot` after an error: 2 for wrong usage or configuration, 1 for a failure, which may be over soon. */
 export async function folkmootExit(error: unknown, json: boolean): Promise<Exit> {
   if (error instanceof CommanderError) return { code: error.exitCode === 0 ? 0 : 2, text: '' }
-  // Loaded late: help and mistakes come at once.
+  // Loaded late, so that help and usage errors come without delay.
   const { isEncryptionError } = await import('../../lib/outbox/encryption.ts')
   const expected = error instanceof UsageError || [isStorageError, isApiError, isEncryptionError].some((isOne) => isOne(error))
   const whole = error instanceof Error ? (error.stack ?? error.message) : String(error)

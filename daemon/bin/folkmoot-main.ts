@@ -21,7 +21,7 @@ const out: Output = {
 /** One line of the terminal, written over and over. */
 const redraw = (line: string): void => void process.stderr.write(`\r\x1b[K${line}`)
 
-/** Ends a server on SIGTERM, SIGINT and SIGHUP (a closed terminal), once it has started; a second signal ends it at once. */
+/** Ends a server on SIGTERM, SIGINT and SIGHUP (a closed terminal), once it has started; a second signal ends it immediately. */
 function endOnSignal(starting: Promise<Running>): void {
   let ending = false
   const end = () => {

@@ -5,7 +5,7 @@ import type { Scheduler } from './schedule/scheduler.ts'
 import type { RelayStore } from './store/store.ts'
 
 const day = 86_400_000
-/** An endpoint is given up only after failures at least this far apart: one bad hour after a quiet week is not five days. */
+/** An endpoint is disabled only after failures at least this far apart: one bad hour after a quiet week is not five days. */
 const leastSpan = day / 2
 
 export interface MaintenanceParts extends RelayContext {

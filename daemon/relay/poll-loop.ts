@@ -1,11 +1,11 @@
-/** A step that is taken again and again: at once when there is more, soon after a hint, and after a pause in any case. */
+/** A step that is taken again and again: immediately when there is more, soon after a hint, and after a pause in any case. */
 import type { Clock } from './clock.ts'
 
 export interface PollLoopParts {
   readonly clock: Clock
   /** Milliseconds of the pause. */
   readonly interval: number
-  /** Returns whether there is more to do at once. */
+  /** Returns whether there is more to do immediately. */
   readonly step: () => Promise<boolean>
   /** Told of each failure. */
   readonly failed: (error: unknown) => void

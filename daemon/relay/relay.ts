@@ -88,7 +88,7 @@ export const stuckLimit = 30_000
 const isSystems = (error: unknown): boolean => /^(E[A-Z]+|ERR_SQLITE_ERROR)$/.test(errorCode(error))
 
 /**
- * Starts a relay. Events before an endpoint in the outbox are not sent to it. If several processes write at once, the order in
+ * Starts a relay. Events before an endpoint in the outbox are not sent to it. If several processes write concurrently, the order in
  * which their records are ingested decides.
  * @throws SettingsError, TypeError for a malformed encryption key, StorageError `locked` when another relay uses this outbox,
  * `newer`, `damaged`, `unavailable`

@@ -1,4 +1,4 @@
-/** The command line of the server. A command's modules are loaded when it runs, so that help and mistakes come at once. */
+/** The command line of the server. A command's modules are loaded when it runs, so that help and usage errors come without delay. */
 import { Readable } from 'node:stream'
 import { Command } from 'commander'
 import { handOverKeys } from '../encryption-keys.ts'

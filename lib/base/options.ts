@@ -1,5 +1,5 @@
 /**
- * Options as schemas: every name once, with its rule and its default. Every problem is found at once, a name that does not exist too.
+ * Options as schemas: every name once, with its rule and its default. All problems are collected into one error, including unknown names.
  *
  * A message is the end of a sentence that begins with the option: "option `ids` must be …".
  */

@@ -27,7 +27,7 @@ export async function readText(request: string, response: Response, most: number
       text += decoder.decode(value, { stream: true })
     }
   } catch (error) {
-    // Nobody waits for this: the connection is given up.
+    // Nobody waits for this: the connection is dropped.
     reader.cancel(error).catch(() => {})
     throw error
   }

@@ -1,6 +1,6 @@
 /** The errors of the client. */
 
-/** The facts of a failure, beside its sentence. */
+/** The facts of a failure, in addition to its sentence. */
 export interface Failed {
   /** The status of the answer; `undefined` without an answer. */
   readonly status?: number | undefined
@@ -158,7 +158,7 @@ export function errorOf(request: string, status: number, headers: Headers, body:
   const sentence = message ?? textOf(body, 'error')
   return new Kind(`${request}: ${status}${sentence ? ` ${sentence.slice(0, maxSentence)}` : ''}`, {
     status,
-    // Beside a sentence, `error` is a word for programs.
+    // Next to a sentence, `error` is a word for programs.
     code: (message ? textOf(body, 'error') : undefined) ?? code,
     requestId: requestIdOf(headers, body),
     headers,

@@ -14,7 +14,7 @@ export interface Retry {
 
 /** Options of every call. */
 export interface CallOptions {
-  /** Ends the call at once, a wait between two tries too. The call throws the reason of the signal. */
+  /** Aborts the call immediately, also while it waits to retry. The call throws the reason of the signal. */
   readonly signal?: AbortSignal | undefined
   /** Milliseconds that one try may take, with its whole answer. */
   readonly timeout?: number | undefined
@@ -38,7 +38,7 @@ export interface ClientOptions {
   readonly timeout?: number | undefined
   /** How often a failed request is tried again. 3 by default. */
   readonly maxRetries?: number | undefined
-  /** The longest wait for a next try, in milliseconds. If the server asks for more, the call fails at once. 120,000 by default. */
+  /** The longest wait for a next try, in milliseconds. If the server asks for more, the call fails immediately. 120,000 by default. */
   readonly maxRetryWait?: number | undefined
   /** The largest answer that is read, in bytes. 64 MiB by default. */
   readonly maxAnswerBytes?: number | undefined

@@ -524,7 +524,7 @@ export interface PollResponse {
   images: string[]
   /** The choices in their order; empty for a question. */
   choices: PollChoiceResponse[]
-  /** Whether it is published. The API publishes at once, so its own are `posted`. */
+  /** Whether it is published. The API publishes immediately, so its own are `posted`. */
   status: 'draft' | 'posted' | 'scheduled'
   /** When it was published, in UTC. */
   published_at: string | null
@@ -557,7 +557,7 @@ export interface PostResponse {
   images: string[]
   /** The title, on one line. */
   title: string
-  /** Whether it is published. The API publishes at once, so its own are `posted`. */
+  /** Whether it is published. The API publishes immediately, so its own are `posted`. */
   status: 'draft' | 'posted' | 'scheduled'
   /** When it was published, in UTC. */
   published_at: string

@@ -50,7 +50,7 @@ export function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> 
 /**
  * Waits.
  * @param ms milliseconds
- * @throws the reason of the signal, at once
+ * @throws the reason of the signal, immediately
  */
 export async function pause(timing: Timing, ms: number, signal: AbortSignal | undefined): Promise<void> {
   let takeBack = (): void => {}

@@ -8,7 +8,7 @@ import type { FileStream } from './upload.ts'
 /** An id in an argument: records give texts, or numbers if the server is set so. */
 export type Id = string | number | bigint
 
-/** The answer to a call, with what came beside the record. */
+/** The answer to a call, with what came along with the record. */
 export interface Answered<Result> {
   readonly data: Result
   readonly status: number
@@ -28,7 +28,7 @@ export interface ListQuery {
   readonly page?: number | undefined
   /** Records on a page, at most 100. By default 25 for a page that is awaited, and 100 to go through all records. */
   readonly per_page?: number | undefined
-  /** The `links.next` of a page, to resume behind it. No other parameter is allowed beside it. */
+  /** The `links.next` of a page, to resume behind it. No other parameter is allowed with it. */
   readonly from?: string | undefined
 }
 

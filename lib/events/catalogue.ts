@@ -59,7 +59,7 @@ const declared = {
   ),
   CustomFieldResponseRemoved: event(
     AnswerRemoved,
-    'An answer to a custom field was cleared or deleted. The answers of a member who leaves go without it.',
+    'An answer to a custom field was cleared or deleted. When a member leaves, their answers go without this event.',
   ),
   CustomFieldResponseUpdated: event(
     AnswerUpdated,
@@ -92,7 +92,7 @@ const declared = {
   MemberBadgeAdded: event(MemberBadgeAdd, 'A member got a badge that they did not have.'),
   MemberBadgeRemoved: event(
     MemberBadgeRemove,
-    'A member lost a badge, or the badge was deleted. The badges of a member who leaves go without it.',
+    'A member lost a badge, or the badge was deleted. When a member leaves, their badges go without this event.',
   ),
   MemberCourseProgressCompleted: event(
     CourseProgressComplete,
@@ -131,13 +131,13 @@ const declared = {
   ),
   MemberSubscriptionCanceled: event(
     Subscription,
-    'A subscription was canceled, at once or to the end of its period; `current_period_end` tells until when the plan stays open.',
+    'A subscription was canceled, immediately or at the end of its period; `current_period_end` tells until when the plan stays open.',
   ),
   MemberSubscriptionRenewed: event(Subscription, 'A subscription was paid for another period, as the host reports it.'),
   MemberTagAdded: event(MemberTagAdd, 'A member got a tag that they did not have. Use it to put them on a list elsewhere.'),
   MemberTagRemoved: event(
     MemberTagRemove,
-    'A member lost a tag, or the tag was deleted. The tags of a member who leaves go without it.',
+    'A member lost a tag, or the tag was deleted. When a member leaves, their tags go without this event.',
   ),
   MemberUpdated: event(
     MemberUpdate,

@@ -1,4 +1,4 @@
-/** The published form of a field: each schema has its JSON Schema beside it. */
+/** The published form of a field: each schema has its JSON Schema with it. */
 import type * as v from 'valibot'
 
 /** The published description of a field, in JSON Schema 2020-12. */
@@ -11,7 +11,7 @@ export type Schema<Output = unknown> = v.GenericSchema<unknown, Output>
 /** The fields of a record or a request, by name. */
 export type Fields = v.ObjectEntries
 
-/** The facts of a schema for documents and projections, beside its checks. */
+/** The facts of a schema for documents and projections, in addition to its checks. */
 interface Facts {
   /** How it is published, without its description. */
   readonly json?: JsonSchema

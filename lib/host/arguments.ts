@@ -1,5 +1,5 @@
 /**
- * How the host's calls check their arguments: every problem at once, in one error. Unknown fields and arguments that are not
+ * How the host's calls check their arguments: all problems collected, in one error. Unknown fields and arguments that are not
  * objects are mistakes of the program, a `TypeError`. Refused values are an `ApiError` 422.
  */
 import * as v from 'valibot'

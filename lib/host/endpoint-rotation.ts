@@ -1,5 +1,5 @@
 /**
- * How keys and secrets of an endpoint are replaced. Old ones stay valid beside the new ones until their time. Relays compare
+ * How keys and secrets of an endpoint are replaced. Old ones stay valid with the new ones until their time. Relays compare
  * that time with their clock when they send, so nothing has to happen at that moment.
  */
 
@@ -10,7 +10,7 @@ import type { EndpointUpsert } from '../outbox/record.ts'
 import { requiresOf } from '../outbox/requires.ts'
 import type { EndpointRow } from '../storage/tables/administration.ts'
 
-/** The most keys, and the most secrets, that hold beside the present ones. */
+/** The most keys, and the most secrets, that are valid in addition to the present ones. */
 const maxOld = 3
 
 /** Those whose time is not over; null for none. */

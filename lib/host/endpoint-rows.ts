@@ -77,7 +77,7 @@ export async function sealedColumns(
   }
 }
 
-/** Without an encryption key nothing new is written in plain text beside encrypted values: the key was forgotten. */
+/** Without an encryption key nothing new is written in plain text next to encrypted values: the key was forgotten. */
 export async function refuseUnencrypted(encryption: KeyRing, tx: ScopedTx): Promise<void> {
   if (!encryption.isEmpty || !(await tx.find(webhookEndpoints, {})).some(hasEncrypted)) return
   throw new EncryptionError(`endpoints of network ${tx.network_id} are encrypted: give the encryption keys in ${howGiven}`)

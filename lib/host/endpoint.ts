@@ -45,7 +45,7 @@ export interface EndpointRotation {
   readonly key?: true | string
   /** The new signing secret, or `true` for one that is made here. */
   readonly secret?: true | string
-  /** How long the old ones hold, in seconds; 86,400 by default, 0 ends them at once, older ones included. */
+  /** How long the old ones hold, in seconds; 86,400 by default, 0 ends them immediately, older ones included. */
   readonly keepOldSeconds?: number
 }
 

@@ -31,12 +31,12 @@ export interface Endpoints {
    */
   upsert(endpoint: NewEndpoint): Promise<RegisteredEndpoint>
   /**
-   * Changes only the named fields. A new key or secret takes the place of the old one at once; `rotate` lets them overlap.
+   * Changes only the named fields. A new key or secret replaces the old one immediately; `rotate` lets them overlap.
    * @throws ApiError 404, 422
    */
   update(network: Id | number, id: Id | number, changes: EndpointChanges): Promise<Endpoint>
   /**
-   * Replaces the key, the signing secret, or both. The old ones hold beside the new ones for a time.
+   * Replaces the key, the signing secret, or both. The old ones stay valid with the new ones for a time.
    * @throws ApiError 404, 422 when neither is named, or three old ones hold already
    * @throws EncryptionError when those before cannot be decrypted, unless `keepOldSeconds` is 0
    */
@@ -161,7 +161,7 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
       const keepSeconds = keepOldSeconds ?? 86_400
       const row = await changeOne(name, id, async (tx, before) => {
         const opened = await encryption.open(before).catch((error: unknown) => {
-          // Of what ends at once nothing is kept: it may be lost for good.
+          // A value that ends immediately isn't kept: it may have leaked.
           if (keepSeconds === 0) return before
           throw error
         })

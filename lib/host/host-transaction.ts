@@ -2,10 +2,10 @@
 import type { Storage } from '../storage/contract.ts'
 
 /**
- * Calls of which a failure is thrown only when no other one runs. A host that gives up at the first failure rolls back then. Work that
+ * Calls of which a failure is thrown only when no other one runs. A host that stops at the first failure rolls back then. Work that
  * still ran would end behind the rollback: without a transaction, or in the next one of that connection.
  *
- * A failure inside of another call is thrown at once, because that call waits for it. So is one without an open transaction.
+ * A failure inside another call is thrown immediately, because that call waits for it. So is one without an open transaction.
  *
  * @param storage the storage of the transaction. It refuses with a `TypeError` in both of these cases
  */

@@ -56,7 +56,7 @@ async function recipientOf({ tx }: Pick<Context, 'tx'>, { recipient_id, recipien
   const member = recipient_id === null ? await memberByAddress(tx, recipient_email) : await tx.get(members, recipient_id)
   if (member && isBanned(member)) fail(invalid('invite'), 'The invite is for a member who is banned from this network')
   if (recipient_id !== null && member?.state !== 'active')
-    fail(invalid('invite'), 'The invite is for a member who has left this network. Invite their address anew')
+    fail(invalid('invite'), 'The invite is for a member who has left this network. Send their address a new invite')
   return member
 }
 

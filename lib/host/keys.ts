@@ -77,7 +77,7 @@ export interface Keys {
    */
   find(network: Id | number, id: Id | number): Promise<KeyListing | undefined>
   /**
-   * Revokes a key: it stops working at once, stays listed, and stays revoked.
+   * Revokes a key: it stops working immediately, stays listed, and stays revoked.
    * @throws ApiError 404 when the network has no such key, 422 when it is revoked already
    */
   revoke(network: Id | number, id: Id | number): Promise<KeyListing>

@@ -189,7 +189,7 @@ export const lingerMs = 5_000
 
 /**
  * Reads the rest of a refused body and keeps nothing of it, before the answer. Hosts cut a connection whose request is
- * unfinished, some at once. A client that is still sending then gets a reset, and never sees the answer.
+ * unfinished, some immediately. A client that is still sending then gets a reset, and never sees the answer.
  */
 async function linger(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
   const timer = setTimeout(() => void reader.cancel().catch(() => {}), lingerMs)

@@ -11,7 +11,7 @@ export interface InFlight {
   /** Requests that are being carried out, or whose answer is on its way. */
   readonly requests: number
   readonly bytes: number
-  /** The most bytes that were ever in flight at once. */
+  /** The most bytes that were ever in flight together. */
   readonly peakBytes: number
 }
 

@@ -1,5 +1,5 @@
 /**
- * Checks the caller again, in the operation's own transaction, together with its first statements. So a revoked key stops at once.
+ * Checks the caller again, in the operation's own transaction, together with its first statements. So a revoked key stops immediately.
  *
  * A write reads its key. Where the storage has no version to ask, the rows behind a token are remembered from an earlier request,
  * and every operation reads them: no request waits for the look-up alone. A refusal before the transaction is an answer only if
@@ -109,11 +109,11 @@ export function recheckIn(
 
 /**
  * Runs a request for its caller; once more, if the caller turns out to be no longer the same.
- * @param authenticate finds out who calls; with `anew`, by rows that are read before anything else
+ * @param authenticate finds out who calls; with `fresh`, by rows that are read before anything else
  * @param headers those of the answer: what the first run has set goes, too
  */
 export function withCaller<C extends Rechecked, T>(
-  authenticate: (anew: boolean) => C | Promise<C>,
+  authenticate: (fresh: boolean) => C | Promise<C>,
   headers: Record<string, string>,
   run: (caller: C) => Promise<T>,
 ): Promise<T> {

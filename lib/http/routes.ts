@@ -42,7 +42,7 @@ const bySpecificity = (a: Route, b: Route): number => {
 interface Compiled {
   readonly route: Route
   readonly pattern: RegExp
-  /** The pattern of a more specific path, which this route does not have: `/members/by_email` beside `/members/:id`. */
+  /** The pattern of a more specific path, which this route does not have: `/members/by_email` next to `/members/:id`. */
   readonly except: RegExp | undefined
 }
 

@@ -104,8 +104,8 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
     const { incoming, target, headers } = exchange
     const token = bearerToken(incoming.header('authorization'))
     // No file is stored for a caller whose key may have been revoked.
-    const anew = target.route.operation.prepare !== undefined
-    return withCaller({ token, network: target.network, anew }, headers, (caller) => answerCaller(exchange, caller))
+    const fresh = target.route.operation.prepare !== undefined
+    return withCaller({ token, network: target.network, fresh }, headers, (caller) => answerCaller(exchange, caller))
   }
 
   async function answerCaller(exchange: Exchange, caller: Caller): Promise<Answer> {

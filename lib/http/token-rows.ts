@@ -1,6 +1,6 @@
 /**
  * The rows behind a token: its key, and the key's network. They are looked up once for each version of their tables. So a
- * busy key costs nothing while they stand still, and a revoked one stops at once.
+ * busy key costs nothing while they stand still, and a revoked one stops immediately.
  */
 import { BoundedMap } from '../base/bounded.ts'
 import { hashToken, isToken } from '../base/token.ts'
@@ -42,7 +42,7 @@ export function tokenRows({ storage, keysOfFormerMembers }: Pick<Settings, 'stor
   /** @param probable the network, where it is known before the key */
   function lookUp(hash: string | undefined, probable: Id | undefined): Promise<TokenRows> {
     const look = async (tx: Tx): Promise<TokenRows> => {
-      // Both at once, where both are known to be wanted.
+      // Both together, where both are known to be wanted.
       const [[key], network] = await Promise.all([
         hash === undefined ? [] : tx.find(apiKeys, { where: { token_hash: hash }, limit: 1 }),
         probable === undefined ? undefined : tx.get(networks, probable),

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { ApiError } from '../errors.ts'
 import type { Fields, TextLimits } from '../fields.ts'
 
-/** At most this many problems are named at once. */
+/** At most this many problems are named in one error. */
 const maxProblems = 5
 
 /**

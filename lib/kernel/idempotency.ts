@@ -51,7 +51,7 @@ export async function firstAnswer(
   return row
 }
 
-/** Keeps an answer for 24 hours, in the transaction that it belongs to. Two at once: the second gets a unique violation. */
+/** Keeps an answer for 24 hours, in the transaction that it belongs to. Of two concurrent ones the second gets a unique violation. */
 export async function keepAnswer(
   tx: ScopedTx,
   repeatable: Repeatable,

@@ -87,7 +87,7 @@ export function pipeline(settings: Settings, transactions: Transactions): Pipeli
     const { network, caller, recheck, usage } = request
     const work = async (tx: ScopedTx) => {
       run.refusal = undefined
-      // A read asks when it gets its connection, so that it sees changes made meanwhile.
+      // A read asks when it gets its connection, so that it sees changes made in between.
       if (isRead(request)) usage?.requireRoom()
       const principal = 'scopes' in caller ? caller : await actorOf(tx, caller)
       return step(tx, { principal, recheck: recheck?.(tx) ?? nothingToCheck })

@@ -148,7 +148,7 @@ const headers = {
   'Idempotency-Replayed': header('The first answer to this `Idempotency-Key`, given again.', { type: 'string', const: 'true' }),
   'RateLimit-Limit': header('Requests a minute.', { type: 'integer', minimum: 0 }),
   'RateLimit-Remaining': header('How many of them are left.', { type: 'integer', minimum: 0 }),
-  'RateLimit-Reset': header('Whole seconds until the count begins anew.', seconds),
+  'RateLimit-Reset': header('Whole seconds until the count starts over.', seconds),
   'Retry-After': header('Whole seconds to wait before the next try.', seconds),
   'WWW-Authenticate': header('The way to send a token.', { type: 'string', const: 'Bearer' }),
 }

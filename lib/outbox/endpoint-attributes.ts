@@ -10,7 +10,7 @@ import { type Filter, filterProblem } from './filter.ts'
 import { areHeaderNames, type Header, mostHeaders } from './headers.ts'
 import { audiences, orders } from './values.ts'
 
-/** A key or a signing secret that was replaced and holds beside the new one for a time. */
+/** A key or a signing secret that was replaced and stays valid with the new one for a time. */
 export interface Replaced {
   readonly value: string
   /** ISO 8601, UTC. Relays stop using it at this time by their own clock. */
@@ -100,7 +100,7 @@ export const attributes = {
   audience: oneOf(audiences),
   /** False: its events wait. */
   enabled: v.boolean('must be true or false'),
-  /** `fifo`: the oldest event first, and never two at once. `subject`: the same for the events about one subject. */
+  /** `fifo`: the oldest event first, and never two in parallel. `subject`: the same for the events about one subject. */
   order: oneOf(orders),
   /** At most this many deliveries a second; null: no limit. */
   rate_per_second: v.nullable(v.pipe(v.number(rateRule), v.check(isRate, rateRule))),

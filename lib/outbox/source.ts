@@ -40,7 +40,7 @@ export interface Reading {
   /** Where the streams that were read stand after these commits; the other streams are left out. */
   readonly positions: Positions
   readonly damage: readonly Damage[]
-  /** Whether there is more to read at once. */
+  /** Whether there is more to read immediately. */
   readonly more: boolean
 }
 

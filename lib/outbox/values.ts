@@ -1,8 +1,8 @@
-/** The values of attributes that are one of a few words. They load without a schema, so that help comes at once. */
+/** The values of attributes that are one of a few words. They load without a schema, so that help comes without delay. */
 
 /** For whom an event is: `integration` for the webhooks of the interface, `host` for the host application alone (mail to send). */
 export const audiences = ['integration', 'host'] as const
 export type Audience = (typeof audiences)[number]
 
-/** `fifo`: the oldest event first, and never two at once. `subject`: the same for the events about one subject. */
+/** `fifo`: the oldest event first, and never two in parallel. `subject`: the same for the events about one subject. */
 export const orders = ['none', 'fifo', 'subject'] as const

@@ -10,7 +10,7 @@ const LocationValue = record('LocationValue', {
   longitude: describe(Real, 'Degrees east of Greenwich, from -180 to 180.'),
 })
 
-/** An answer to several places at once has no id: its shape names the member instead. */
+/** An answer to several places has no id: its shape names the member instead. */
 export const Answer = record('CustomFieldAnswerResponse', {
   ...stamps,
   id: describe(orNull(Id), 'The id of the answer; null for a `multi_location` field, whose answer is the list of its places.'),

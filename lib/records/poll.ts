@@ -34,7 +34,7 @@ export const Poll = record('PollResponse', {
   space: describe(Space, 'The space in which it is asked.'),
   images: describe(listOf(Url), 'The addresses of images that belong to the poll. The API adds none.'),
   choices: describe(listOf(PollChoice), 'The choices in their order; empty for a question.'),
-  status: describe(PostStatus, 'Whether it is published. The API publishes at once, so its own are `posted`.'),
+  status: describe(PostStatus, 'Whether it is published. The API publishes immediately, so its own are `posted`.'),
   published_at: describe(orNull(Timestamp), 'When it was published, in UTC.'),
   permalink: Permalink,
   comments_enabled: describe(Bool, 'Whether members may comment on it.'),

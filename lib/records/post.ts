@@ -22,7 +22,7 @@ export const Post = record('PostResponse', {
   post_type: describe(Text, 'What it is: `post`, `article`, `announcement`, `introduction`, `poll`, `question` or `event`.'),
   images: describe(listOf(Url), 'The addresses of images that belong to the post. The API adds none.'),
   title: describe(Text, 'The title, on one line.'),
-  status: describe(PostStatus, 'Whether it is published. The API publishes at once, so its own are `posted`.'),
+  status: describe(PostStatus, 'Whether it is published. The API publishes immediately, so its own are `posted`.'),
   published_at: describe(Timestamp, 'When it was published, in UTC.'),
   last_activity_at: describe(Timestamp, 'When it was last changed or commented on, in UTC.'),
   content_type: describe(Text, 'The kind of content; `text` for everything that the API creates.'),
@@ -37,7 +37,7 @@ const Author = record('PostAuthor', {
   first_name: describe(Text, 'Their first name.'),
 })
 
-/** A post in a webhook: its record, and beside `creator_id` the author as an object (specification, section 6). */
+/** A post in a webhook: its record, and in addition to `creator_id` the author as an object (specification, section 6). */
 export const PostPayload = record('PostPayload', {
   ...Post.entries,
   author: describe(Author, 'The member whom `creator_id` names, in short.'),

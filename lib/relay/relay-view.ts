@@ -203,7 +203,7 @@ export interface RelayView {
   replayed(network: Id, id: string): Promise<ReplayProgress | undefined>
   /** Ends a resend: deliveries that are due again stay due. */
   stopReplay(network: Id, id: string): Promise<ReplayProgress | undefined>
-  /** Sends one test event at once, recorded nowhere. `undefined` if the relay has no such endpoint. */
+  /** Sends one test event immediately; nothing is recorded. `undefined` if the relay has no such endpoint. */
   test(network: Id, endpoint: Id): Promise<TestAnswer | undefined>
   /** Sends again where the relay had stopped by itself, and closes the circuit. False if the relay has no such endpoint. */
   enable(network: Id, endpoint: Id): Promise<boolean>

@@ -212,7 +212,7 @@ async function partiesOf(
 }
 
 /**
- * The same, locked: neither goes meanwhile, and of two new answers of a member the second one sees the first. Answers of several
+ * The same, locked: neither is removed at the same time, and of two new answers of a member the second one sees the first. Answers of several
  * members to one field do not wait for each other, even if they add options.
  * @throws ApiError 404
  */

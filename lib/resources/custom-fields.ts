@@ -115,8 +115,7 @@ export const createCustomField = operation({
   path: '/custom_fields',
   scope: 'custom_fields:write',
   summary: 'Create a custom field, a dropdown with its options.',
-  description:
-    'For a dropdown it makes the options at once. A property that does not go with the kind is a 422. No event is sent.',
+  description: 'For a dropdown it makes the options too. A property that does not go with the kind is a 422. No event is sent.',
   status: 201,
   body: CustomFieldCreate,
   example: {
@@ -176,7 +175,7 @@ export const updateCustomField = operation({
   scope: 'custom_fields:write',
   summary: 'Change a custom field, or make it the primary one, which sets the categories of members.',
   description:
-    "Only the fields that you send change. With another primary field, the `categories` of all members concerned change at once. The network's own two fields are a 403.",
+    "Only the fields that you send change. With another primary field, the `categories` of all members concerned change immediately. The network's own two fields are a 403.",
   body: CustomFieldUpdate,
   example: { title: 'Hobbies', description: 'What you like to do.', notify_all_members: true },
   returns: CustomField,

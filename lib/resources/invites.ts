@@ -95,7 +95,7 @@ export const updateInvite = operation({
   emits: ['InviteEmailRequested'],
   async handle(call) {
     const { plan_id } = await inviteOf(call, call.params.id)
-    // Network and plan first, as everywhere: nobody more is invited to a plan that is archived meanwhile.
+    // Network and plan first, as everywhere: nobody else is invited to a plan that is being archived.
     if (call.body.recipient_email !== undefined) await lockNetwork(call.tx)
     if (plan_id !== null && call.body.recipient_email !== undefined) await openPlan(call, plan_id)
     const before = await inviteOf(call, call.params.id)

@@ -128,7 +128,7 @@ async function recipientOf(
     const recipient_email = email ?? fail(invalid('email', 'user_id'), 'email or user_id is required')
     return { recipient_email, recipient_id: null }
   }
-  // Locked, so that nobody is invited who leaves meanwhile.
+  // Locked, so that nobody is invited who is leaving at the same time.
   const member = await tx.lock(members, user_id, 'share')
   if (member?.state !== 'active') fail(invalid('user_id'), `user_id: there is no member ${user_id} in this network`)
   if (email !== undefined && emailKey(email) !== member.email_key)

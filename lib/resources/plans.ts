@@ -104,7 +104,7 @@ export const removePlanMember = operation({
   scope: 'plans:write',
   summary: 'Take a member off a plan by canceling their subscription or purchase.',
   description:
-    'All their payments for the plan end at once, and it sends `MemberRemovedFromPlanHook`. They stay in the spaces of the plan. A purchase through Apple is a 422.',
+    'All their payments for the plan end immediately, and it sends `MemberRemovedFromPlanHook`. They stay in the spaces of the plan. A purchase through Apple is a 422.',
   errors: [notFound('Plan'), notFound('Member'), invalid('id')],
   emits: ['MemberRemovedFromPlan'],
   async handle(call) {

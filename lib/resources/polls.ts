@@ -94,7 +94,7 @@ export const createPoll = operation({
   scope: 'polls:write',
   summary: 'Create a poll or a question.',
   description:
-    "It is published at once, with the token's owner as its creator. It sends the event of its kind, such as `MultipleChoicePollCreatedHook`. The API takes no votes: the host counts them.",
+    "It is published immediately, with the token's owner as its creator. It sends the event of its kind, such as `MultipleChoicePollCreatedHook`. The API takes no votes: the host counts them.",
   status: 201,
   body: PollCreate,
   example: {

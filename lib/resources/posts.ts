@@ -72,7 +72,7 @@ export const createPost = operation({
   scope: 'posts:write',
   summary: 'Create a post or an article.',
   description:
-    "It is published at once, with the token's owner as its author. It sends `PostCreatedHook`, or `ArticleCreatedHook` for an article.",
+    "It is published immediately, with the token's owner as its author. It sends `PostCreatedHook`, or `ArticleCreatedHook` for an article.",
   status: 201,
   query: notify,
   body: PostCreate,

@@ -54,7 +54,7 @@ export const revokePurchaseAccess = operation({
   query: {
     immediate: describe(
       optional(BoolQuery),
-      'Whether access ends without a grace period. It always ends at once here, with or without it.',
+      'Whether access ends without a grace period. It always ends immediately here, with or without it.',
     ),
   },
   returns: Purchase,

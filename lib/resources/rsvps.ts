@@ -182,8 +182,8 @@ async function guestOf({ tx }: Pick<Context, 'tx'>, event_id: string, member_id:
 }
 
 /**
- * An event that takes answers, locked: it does not move, close or go meanwhile. With `share` others answer at the same time: the
- * lock on the member keeps two answers of one member apart. With `update` no answer is made, changed or removed meanwhile.
+ * An event that takes answers, locked: it does not move, close or go at the same time. With `share` others answer at the same time: the
+ * lock on the member keeps two answers of one member apart. With `update` no answer is made, changed or removed at the same time.
  * @throws ApiError 404, 403
  */
 async function openEvent({ tx }: Pick<Context, 'tx'>, id: string, strength: LockStrength): Promise<EventRow> {

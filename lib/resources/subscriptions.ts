@@ -62,11 +62,11 @@ export const cancelSubscription = operation({
   scope: 'subscriptions:write',
   summary: 'Cancel a subscription, now or at the end of its billing cycle.',
   description:
-    'It sends `MemberSubscriptionCanceledHook`. Without a known period it ends at once. A second time it is a 422. No money is paid back.',
+    'It sends `MemberSubscriptionCanceledHook`. Without a known period it ends immediately. A second time it is a 422. No money is paid back.',
   query: {
     when: describe(
       When,
-      '`end_of_billing_cycle`, the default, leaves the plan open until the paid period ends; `now` ends it at once.',
+      '`end_of_billing_cycle`, the default, leaves the plan open until the paid period ends; `now` ends it immediately.',
     ),
   },
   returns: Subscription,

@@ -20,7 +20,7 @@ export async function updateCategories(tx: ScopedTx, member_id: Id): Promise<voi
 
 /**
  * Locks every member who has chosen something in a dropdown, or one of its options. The caller has locked the field, so that
- * there are not more of them meanwhile.
+ * their number doesn't grow in between.
  * @returns their ids
  */
 export async function lockRespondents(

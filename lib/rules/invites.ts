@@ -65,7 +65,7 @@ export async function resendInvite(call: Emitter<'InviteEmailRequested'>, before
   const recipient = recipient_id === null ? undefined : await call.tx.lock(members, recipient_id, 'share')
   if (recipient_id !== null && recipient?.state !== 'active') {
     if (recipient && isBanned(recipient)) refuseHolder('recipient_email', recipient)
-    const remedy = 'Delete the invite, and invite their address anew if they are to come back'
+    const remedy = 'Delete the invite, and send their address a new invite if they should come back'
     fail(invalid('recipient_email'), `recipient_email is that of a member who has left this network. ${remedy}`)
   }
   const target = { plan_id, recipient_email: recipient?.email ?? before.recipient_email }

@@ -36,7 +36,7 @@ export async function activeMember({ tx }: Pick<Context, 'tx'>, id: Id): Promise
 /**
  * A member who is still there, locked: they do not leave before the transaction ends, so that nothing is given to somebody who
  * has gone.
- * @param strength `share` where others may do the same at once
+ * @param strength `share` where others may do the same concurrently
  * @throws ApiError 404
  */
 export async function lockMember({ tx }: Pick<Context, 'tx'>, id: Id, strength: LockStrength = 'update'): Promise<MemberRow> {
@@ -46,7 +46,7 @@ export async function lockMember({ tx }: Pick<Context, 'tx'>, id: Id, strength: 
 
 /**
  * A member, locked.
- * @param strength `share` where others may do the same at once
+ * @param strength `share` where others may do the same concurrently
  * @throws Conflict when they have left or got another role since they were read
  */
 export async function lockUnchanged(

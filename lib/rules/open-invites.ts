@@ -56,7 +56,7 @@ export async function moveInvites({ tx, touch }: Context, member: MemberRow, rec
 }
 
 /**
- * Ties the invites of a member who leaves to them, and gives the address free. From then on the invites show no address, and they
+ * Links a leaving member's invites to them, and releases the address. From then on the invites show no address, and they
  * are neither sent nor accepted.
  */
 export async function releaseInvites({ tx, touch }: Context, member: MemberRow): Promise<void> {

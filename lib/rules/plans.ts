@@ -26,7 +26,7 @@ type Key = { readonly plan_id: Id; readonly member_id: Id }
 export const liveStates = ['active', 'ending'] as const
 
 /**
- * A plan that still takes members. It is locked, so that it is not archived meanwhile; others may get in at the same time.
+ * A plan that still takes members. It is locked, so that it is not archived at the same time; others may get in at the same time.
  * @throws ApiError 404, 422 when it is archived
  */
 export async function openPlan({ tx }: Pick<Context, 'tx'>, id: Id): Promise<PlanRow> {
@@ -108,7 +108,7 @@ export async function paidSource({ tx }: Pick<Context, 'tx'>, key: Key): Promise
   return (await tx.first(purchases, { ...key, revoked_at: null })) && 'purchase'
 }
 
-/** Ends a subscription at once, without a word. `undefined`: it has ended already. */
+/** Ends a subscription immediately, without an event. `undefined`: it has ended already. */
 export function endSubscription({ tx, now, touch }: Context, row: SubscriptionRow): Promise<SubscriptionRow | undefined> {
   const ended = { status: 'canceled', canceled_at: row.canceled_at ?? now, ...touch() } as const
   return tx.update(subscriptions, row.id, ended, { status: liveStates })

@@ -25,7 +25,7 @@ type TargetOf = (instance_at: string) => string | undefined
 
 /**
  * Moves the answers to single occurrences and their cancellations to where the changed event has them, and removes the others.
- * The event is locked with `update`, so that nobody answers meanwhile.
+ * The event is locked with `update`, so that nobody answers at the same time.
  */
 export async function keepOccurrences(
   call: Emitter<'RsvpUpdated' | 'RsvpDeleted'>,
@@ -70,7 +70,7 @@ async function moveAnswers(
     // The member may have answered for the whole of the event already.
     const isKept = target !== undefined && (target !== '' || !(await tx.first(rsvps, { event_id, member_id, instance_at: '' })))
     const row = isKept ? await tx.update(rsvps, id, { instance_at: target, ...touch() }) : await tx.remove(rsvps, id)
-    // Without a row, a member who leaves has taken it along.
+    // Without a row, the member has left and the answer was removed with them.
     if (row) (isKept ? moved : gone).push(row)
   }
   return [moved, gone]

@@ -55,7 +55,7 @@ export async function removeDependents(
 }
 
 /**
- * Removes a row and its dependent rows. The row is locked first, so that nothing is added to it meanwhile. Returns the row, or
+ * Removes a row and its dependent rows. The row is locked first, so that nothing is added to it at the same time. Returns the row, or
  * `undefined` if it did not exist.
  */
 export async function removeWithDependents<R extends Row, N>(tx: ScopedTx, table: Table<R, N>, id: Id): Promise<R | undefined> {

@@ -48,7 +48,7 @@ export type Increment<R> = { readonly [K in keyof R as R[K] extends number ? K :
 
 /**
  * `share`: the row stays as it is; other transactions may take the same lock at the same time. `update`: no other transaction
- * may lock the row, change it or remove it. Take the stronger lock at once: two transactions that both hold `share` and then
+ * may lock the row, change it or remove it. Take the stronger lock first: two transactions that both hold `share` and then
  * change the row wait for each other.
  */
 export type LockStrength = 'share' | 'update'
@@ -78,7 +78,7 @@ export interface Tx {
   /**
    * Adds to columns of a row and returns the row, also if it adds zero or nothing. Returns `undefined` if no row has this id
    * or `guard` does not hold.
-   * Atomic: of any number of increments at once none is lost.
+   * Atomic: of any number of concurrent increments none is lost.
    * @throws UniqueViolation
    */
   increment<R extends Row, N>(table: Table<R, N>, id: Id, by: Increment<R>, guard?: Where<R>): Promise<R | undefined>
@@ -135,7 +135,7 @@ export interface Storage {
    * the transaction, as at a deadlock, each later call and the commit throw, even if `work` catches the error.
    *
    * Transactions never nest: one that waits for another one of the same storage would wait for itself. An adapter refuses it
-   * with a TypeError at once. Work that begins in a transaction and continues after its end may open one.
+   * with a TypeError. Work that begins in a transaction and continues after its end may open one.
    *
    * @param options `readOnly` promises that `work` writes nothing; an adapter may run it on a cheaper path
    * @throws TypeError inside of another transaction of the same storage

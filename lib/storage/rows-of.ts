@@ -13,7 +13,7 @@ export interface Walk<R> {
   readonly after?: string | number
 }
 
-/** The rows that match, in batches. Rows that were given already may be changed or removed meanwhile. */
+/** The rows that match, in batches. Rows that were given already may be changed or removed in between. */
 export async function* batchesOf<R extends Row, N>(
   tx: Pick<ScopedTx, 'find'>,
   table: Table<R, N>,

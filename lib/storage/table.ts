@@ -133,7 +133,7 @@ const common = { id: id(), network_id: id(), created_at: timestamp(), updated_at
  * Declares a table.
  *
  * @param name the table's name, in the plural
- * @param columns its own columns, beside `id`, `network_id`, `created_at` and `updated_at`, which every table has
+ * @param columns its own columns, in addition to `id`, `network_id`, `created_at` and `updated_at`, which every table has
  * @param keys `unique` and `indexes` name columns. The network is put before each and the id after each index. With `global`
  * the keys hold across networks: API keys are looked up before the network is known. With `appendOnly` no row is changed.
  * `usual` names values of columns that are never null: see `Table`.

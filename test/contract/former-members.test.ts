@@ -88,7 +88,7 @@ test.each(waysToGo)('an invite of a member who was %s is not sent again', async 
   const error =
     way === 'banned'
       ? 'recipient_email belongs to a member who is banned from this network'
-      : 'recipient_email is that of a member who has left this network. Delete the invite, and invite their address anew if they are to come back'
+      : 'recipient_email is that of a member who has left this network. Delete the invite, and send their address a new invite if they should come back'
   for (const { params } of t.made) {
     for (const id of ['plan_invites.resend_patch', 'plan_invites.resend_put'])
       expect(await t.send(id, { params })).toMatchObject({ status: 422, body: { error } })

@@ -1,4 +1,4 @@
-/** SQL as PostgreSQL speaks it. All tables are in a separate schema, beside the host's tables. */
+/** SQL as PostgreSQL speaks it. All tables are in a separate schema, next to the host's tables. */
 import type { Dialect } from '../dialect.ts'
 import { quoted } from '../dialect.ts'
 import { TextList } from '../text-list.ts'

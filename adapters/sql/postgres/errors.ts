@@ -107,7 +107,7 @@ export function storageErrorOf(error: unknown): unknown {
 }
 
 const poolerRemedy = '; a pooler such as PgBouncer must give each client its own connection: pool_mode = session'
-const tablesRemedy = '; its tables were removed or renamed, or a restore is making them anew'
+const tablesRemedy = '; its tables were removed or renamed, or a restore is recreating them'
 const remedies: Readonly<Record<string, string>> = {
   '25006': '; the server is a standby, or default_transaction_read_only is on: give the address of the primary',
   '26000': poolerRemedy,

@@ -19,7 +19,7 @@ export interface Held {
  */
 export async function holdClient(pool: PgPool, connectTimeoutMs: number): Promise<Held> {
   const { promise: late, reject } = Promise.withResolvers<never>()
-  // `pg` throws at once for an address that it cannot read. So the timer comes after it, and cannot outlive the call.
+  // `pg` throws synchronously for an address that it cannot read. So the timer comes after it, and cannot outlive the call.
   const connecting = pool.connect()
   const timer = setTimeout(() => reject(exhausted(connectTimeoutMs)), connectTimeoutMs)
   let client: PgPoolClient

@@ -12,7 +12,7 @@ import { send, sendLong } from './wire/send.ts'
 const timeoutMs = 10_000
 
 /**
- * Applies missing parts, under a lock: of two processes at once, the second one finds nothing left to do.
+ * Applies missing parts, under a lock: of two concurrent processes, the second one finds nothing left to do.
  *
  * @param dryRun only say what would be done
  * @returns the statements that were run, or would be
@@ -44,7 +44,7 @@ const migrated = (client: PgClient, dialect: PostgresDialect): MigratedDatabase 
     await sendLong(client, 'SELECT pg_advisory_xact_lock(hashtext($1))', [`folkmoot migrate ${dialect.schema}`])
   },
   async run(statements) {
-    // All at once: a hundred statements are a hundred round trips otherwise.
+    // All in one batch: a hundred statements are a hundred round trips otherwise.
     await sendLong(client, statements.join(';\n'))
   },
   commit: () => committed(send(client, 'COMMIT')),

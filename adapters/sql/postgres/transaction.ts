@@ -52,7 +52,7 @@ async function beginOn(pool: PgPool, begin: string, connectTimeoutMs: number): P
 /** Whether the failure of a BEGIN is the connection's: it is gone, or the transaction before has not ended. */
 const isOfNoUse = (error: unknown): boolean => isLost(error) || faultOf(error) === 'aborted'
 
-/** A transaction whose BEGIN may still be on its way. A statement that only reads may be sent after it at once. */
+/** A transaction whose BEGIN may still be on its way. A statement that only reads may be sent right after it. */
 export interface Beginning {
   /** The connection to which the BEGIN was sent. */
   readonly client: PgClient
@@ -126,7 +126,7 @@ const heldOrLost = (pool: PgPool, connectTimeoutMs: number): Promise<Held | unde
  *
  * @param begin the statement that begins it
  * @param connectTimeoutMs milliseconds, tries after a lost connection included
- * @param lost is told when the connection is of no more use
+ * @param lost is called when the connection can't be used any more
  * @throws StorageError `unavailable` when there is no connection in time; what `work` throws
  */
 export async function inTransaction<T>(

@@ -6,7 +6,7 @@ import { faultOf } from './errors.ts'
 const pause = 5
 
 /**
- * Does something that fails at once while another connection holds the file; again until it no longer does. SQLite's own
+ * Does something that fails immediately while another connection holds the file; again until it no longer does. SQLite's own
  * waiting would hold up the whole process.
  *
  * @param timeoutMs after this long the last error is thrown

@@ -83,7 +83,7 @@ export function connectionOver(database: DatabaseSync, path: string, watch?: (st
 }
 
 /**
- * Opens a file. It is created with mode 0600 if it is missing, and the files beside it get the same mode.
+ * Opens a file. It is created with mode 0600 if it is missing, and the files next to it get the same mode.
  * @throws StorageError `damaged` when it is no SQLite database, `unavailable`, `full`
  */
 export function openConnection(

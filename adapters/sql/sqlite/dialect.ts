@@ -58,5 +58,5 @@ export const sqliteDialectOf = (prefix: string): SqliteDialect => ({
   now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
 })
 
-/** The storage's: a host's own tables may be beside them in one file. */
+/** The storage's: a host's own tables may be in the same file. */
 export const sqliteDialect = sqliteDialectOf('folkmoot_')

@@ -45,8 +45,8 @@ export function storageErrorOf(error: unknown, path: string): unknown {
 }
 
 function remedyOf(error: Error, code: StorageErrorCode): string {
-  if (code === 'damaged') return '. It was left as it is; restore a backup, or move it away to begin anew'
-  return isReadOnly(error) ? `${readOnlyRemedy}. A copy on another disk, with its -wal file, can be read meanwhile` : ''
+  if (code === 'damaged') return '. It was left as it is; restore a backup, or move it away to start over'
+  return isReadOnly(error) ? `${readOnlyRemedy}. A copy on another disk, with its -wal file, can be read until then` : ''
 }
 
 /** The violation that an error stands for. SQLite names the columns of the key only in the message. */

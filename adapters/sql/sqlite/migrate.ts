@@ -8,7 +8,7 @@ import type { DatabaseSync } from './module.ts'
 const timeoutMs = 10_000
 
 /**
- * Applies missing parts, under the write lock: of two processes at once, the second one finds nothing left to do.
+ * Applies missing parts, under the write lock: of two concurrent processes, the second one finds nothing left to do.
  *
  * @param path names the file in messages
  * @param dryRun only say what would be done

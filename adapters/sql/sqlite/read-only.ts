@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { DatabaseSync } from './module.ts'
 
 /**
- * Opens a file for reading alone. Without a write-ahead log beside it nobody uses the file, and SQLite gets that hint. It would
+ * Opens a file for reading alone. Without a write-ahead log next to it nobody uses the file, and SQLite gets that hint. It would
  * make a log otherwise, and leave it there.
  */
 export function openReadOnly(path: string): DatabaseSync {

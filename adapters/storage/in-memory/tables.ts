@@ -1,6 +1,6 @@
 /**
  * All tables of one storage in memory, and the `tx` of one transaction over them. The changes of a transaction are made to the
- * tables at once, and written to a log from which they can be undone.
+ * tables together, and written to a log from which they can be undone.
  */
 import { fitsLine, maxLineBytes } from '../../../lib/outbox/line.ts'
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'

@@ -4,7 +4,7 @@
  * Turns are given in the order of requests, so neither side waits for ever: readers after a waiting writer wait behind it.
  */
 export interface Turns {
-  /** A reader's turn. `undefined` when it begins at once, else a promise for its beginning. */
+  /** A reader's turn. `undefined` when it begins immediately, else a promise for its beginning. */
   shared(place?: 'first' | 'last'): Promise<void> | undefined
   /** A writer's turn, in the same way. */
   exclusive(place?: 'first' | 'last'): Promise<void> | undefined

@@ -64,6 +64,6 @@ const isCommit = (value: unknown): boolean =>
   Array.isArray(value) && value.every((record) => isObject(record) && 'kind' in record)
 
 function damaged(path: string, reason: string, cause?: unknown): StorageError {
-  const message = `${path} cannot be used: ${reason}. It was left as it is; restore a backup, or move it away to begin anew`
+  const message = `${path} cannot be used: ${reason}. It was left as it is; restore a backup, or move it away to start over`
   return new StorageError('damaged', message, { cause })
 }

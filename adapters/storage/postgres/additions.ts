@@ -3,7 +3,7 @@
  *
  * Terms
  * - **Addition**: work that reads, locks with `share`, inserts and appends. None of these keeps another addition from doing the
- *   same. So two that are one transaction do nothing that two at once could not do.
+ *   same. So two that are one transaction do nothing that two concurrent ones could not do.
  * - **Group**: additions that share one BEGIN and one COMMIT. Their statements travel together.
  * - **To leave** a group: to be run again alone, from the start.
  *

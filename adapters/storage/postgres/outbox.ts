@@ -131,7 +131,7 @@ export interface OutboxPart {
 /**
  * Reads the oldest commits, for relays that share one store: they leave the outbox later, in the transaction that stores what they hold.
  * @param run runs a statement by itself
- * @param limit bytes that are read at once, or one row
+ * @param limit bytes read in one piece, or one row
  */
 export function outboxReader(
   run: (sql: string, values: readonly unknown[]) => Promise<readonly Readonly<Record<string, unknown>>[]>,

@@ -1,4 +1,4 @@
-/** Snapshots: transactions that only read, each for several reads at once. */
+/** Snapshots: transactions that only read, each shared by several reads. */
 import { Conflict } from '../../../lib/storage/contract.ts'
 import type { PgPool } from '../../sql/postgres/connection.ts'
 import { faultOf, storageErrorOf } from '../../sql/postgres/errors.ts'

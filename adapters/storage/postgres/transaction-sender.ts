@@ -31,7 +31,7 @@ export interface Sender {
 
 /** Sends the statements of one transaction, on the connection on which it begins. */
 export interface TransactionSender extends Sender {
-  /** Whether the BEGIN has been answered: from then on a statement is on its way at once. */
+  /** Whether the BEGIN has been answered: from then on a statement is sent immediately. */
   hasBegun(): boolean
 }
 

@@ -45,7 +45,7 @@ export function transactionOn(connection: Connection, language: Language): Trans
   /** They travel with the end of the transaction: nobody waits for an answer in between. Many of them go out before. */
   let records: readonly OutboxRecord[] = []
   let appended = false
-  /** The error that made PostgreSQL give up the transaction. */
+  /** The error that made PostgreSQL abort the transaction. */
   let failure: { readonly error: unknown; readonly cause: unknown } | undefined
 
   function check(): void {

@@ -34,10 +34,10 @@ export interface OutboxTable {
   close(): Promise<void>
 }
 
-/** Rows that are read at once at most. */
+/** The most rows read in one batch. */
 const maxRows = 500
 
-/** Reads rows by their bytes: as many at once as come to the limit, were they like those that were read before. */
+/** Reads rows by their bytes: as many in one batch as come to the limit, were they like those that were read before. */
 export function byBytes() {
   let atOnce = 50
   return {

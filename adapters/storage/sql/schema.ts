@@ -1,4 +1,4 @@
-/** The tables of the data model, and those beside them, as the schema writer takes them. */
+/** The tables of the data model, and those next to them, as the schema writer takes them. */
 import { crc32 } from '../../../lib/base/crc32.ts'
 import { unusual } from '../../sql/clauses.ts'
 import { type Dialect, quoted } from '../../sql/dialect.ts'

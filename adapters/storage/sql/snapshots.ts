@@ -56,7 +56,7 @@ export function sharedSnapshots({ open, maxReads, statements, nesting }: Snapsho
   const used = new Set<Promise<void>>()
   /** Those of this turn; the last one takes more reads. */
   let arrived: Shared[] = []
-  /** Snapshots without an answer. Reads that arrive meanwhile begin together when it is there: fewer messages, and fewer answers. */
+  /** Snapshots without an answer. Reads that arrive until then begin together when it is there: fewer messages, and fewer answers. */
   let beginning = 0
   let late: ReturnType<typeof setTimeout> | undefined
 

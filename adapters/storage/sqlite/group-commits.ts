@@ -4,7 +4,7 @@
  * Terms
  * - **Group**: transactions that share one BEGIN and one COMMIT, because the sync of a commit costs as much as a dozen of
  *   them. Each is a savepoint, so one that throws is undone without the others. Nobody hears of theirs before the log is synced.
- *   Meanwhile the next group works on.
+ *   While it syncs, the next group works on.
  * - **Turn** of the event loop: a group stays open for some, so that requests which have arrived get into it.
  */
 import { setImmediate } from 'node:timers/promises'
@@ -16,9 +16,9 @@ import type { Log } from './log.ts'
 
 /** More than these do not wait for each other. */
 const maxInGroup = 128
-/** So many are committed as soon as no sync runs. The others that have arrived are worked on beside the sync, in the next group. */
+/** So many are committed as soon as no sync runs. The others that have arrived are worked on during the sync, in the next group. */
 const enoughInGroup = 16
-/** A commit holds up the whole process. Reads that arrived beside a group begin in its first turn, and are answered in the second. */
+/** A commit holds up the whole process. Reads that arrived with a group begin in its first turn, and are answered in the second. */
 const fewestTurns = 3
 const sqliteBusy = 5
 
@@ -55,7 +55,7 @@ export interface GroupCommitOptions {
   readonly begun?: () => void
   /** Called before each commit. If it throws, the group is undone. */
   readonly beforeCommit?: () => void
-  /** Called right after each commit: what is waited for before it is told. By default a sync of the log. */
+  /** Called right after each commit: what is awaited before the commit is reported. By default a sync of the log. */
   readonly sync?: () => Promise<void> | undefined
 }
 

@@ -1,6 +1,6 @@
 /**
- * The write-ahead log of a SQLite file, synced beside the event loop. SQLite itself would sync it inside of COMMIT, and nothing
- * else would run meanwhile. So COMMIT only writes the log here (`synchronous = NORMAL`). Nobody hears of a commit before its
+ * The write-ahead log of a SQLite file, synced off the event loop. SQLite itself would sync it inside of COMMIT, and nothing
+ * else would run during that time. So COMMIT only writes the log here (`synchronous = NORMAL`). Nobody hears of a commit before its
  * log is on the disk: neither the writer, nor a reader of this process, nor the relay.
  */
 import { open } from 'node:fs/promises'
@@ -27,7 +27,7 @@ export async function openLogFile(path: string): Promise<LogFile | undefined> {
         last = syncContent(file)
         return last
       },
-      // The number of a closed file may be another one's at once.
+      // The number of a closed file may belong to another file right away.
       async close() {
         await last.catch(() => undefined)
         await file.close()

@@ -1,7 +1,7 @@
 /** Readers of a file: each view has its own connection. */
 import type { Connection } from '../../sql/sqlite/connection.ts'
 
-/** Connections at once; a view holds one for some microtasks. */
+/** Open connections; a view holds one for some microtasks. */
 const maxReaders = 16
 
 export interface Readers {

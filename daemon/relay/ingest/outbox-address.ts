@@ -24,7 +24,7 @@ export function placeOf(address: string): Place {
 
 /**
  * Opens the outbox that an address names.
- * @param looking only reads the waiting records, beside the relay that reads the outbox; nothing is made
+ * @param looking only reads the waiting records, alongside the relay that reads the outbox; nothing is made
  * @throws StorageError `unavailable`, `damaged`, `newer`, `locked` when a database refuses
  */
 export async function openSource(address: string, looking = false): Promise<OutboxSource> {
@@ -36,7 +36,7 @@ export async function openSource(address: string, looking = false): Promise<Outb
 
 /**
  * The directory of a relay's own files. Inside an outbox directory, in a subdirectory, so that its writes wake no watcher of
- * the outbox. Beside a SQLite file. For a database in `data/`, under a name made of host, database and schema.
+ * the outbox. Next to a SQLite file. For a database in `data/`, under a name made of host, database and schema.
  */
 export function relayHome(address: string): string {
   const path = sqlitePath(address)

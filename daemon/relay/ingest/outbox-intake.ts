@@ -1,11 +1,11 @@
-/** Takes events from an outbox over into the store beside it. */
+/** Takes events from an outbox over into the store next to it. */
 import type { OutboxSource, Positions, Reading } from '../../../lib/outbox/source.ts'
 import type { Clock } from '../clock.ts'
 import type { Intake } from '../store/intake.ts'
 import type { SeparateStore } from '../store/separate-store.ts'
 import { piecesOf } from './split-batch.ts'
 
-/** Bytes and deliveries ingested at once: a few milliseconds of this thread. */
+/** Bytes and deliveries ingested per batch: a few milliseconds of this thread. */
 const pieceBytes = 256 * 1024
 const pieceDeliveries = 1000
 /** Results of attempts are on the disk for good at the latest after this, in milliseconds. */
@@ -15,7 +15,7 @@ const settleInterval = 1000
 /** And at least this often: a writer that closes adds nothing, but finishes its last segment. */
 const idleSettleInterval = 5000
 
-/** From an outbox into a store beside it: durable records are deleted from the outbox. */
+/** From an outbox into a store next to it: durable records are deleted from the outbox. */
 export async function outboxIntake(source: OutboxSource, store: SeparateStore, clock: Clock): Promise<Intake> {
   let positions: Record<string, number> = { ...(await store.positions()) }
   let moved = true

@@ -23,7 +23,7 @@ export type Reading =
   | { readonly kind: 'unreadable'; readonly problem: string }
 
 export interface CredentialsReader<Owner extends { readonly endpoint: Endpoint }> {
-  /** Reads the credentials of an endpoint: at once where they are in plain text, else soon. */
+  /** Reads the credentials of an endpoint: synchronously where they are in plain text, else soon. */
   read(owner: Owner): void
   /** Decrypts with other keys from now on; what was read is to be read again. */
   rekey(keys: readonly string[]): void

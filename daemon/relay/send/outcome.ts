@@ -34,7 +34,7 @@ export interface Outcome {
   /** Seconds, as the receiver asked. */
   readonly retryAfter: number | undefined
   readonly milliseconds: number
-  /** Whether the request was repeated at once, because a connection that had been kept broke without any answer. */
+  /** Whether the request was repeated immediately, because a kept-alive connection broke without any answer. */
   readonly repeated?: true
   /** The beginning of an answer that was not 2xx, for the operator. Never logged: a stranger wrote it. */
   readonly answer?: string

@@ -14,7 +14,7 @@ const resolverOptions = { timeout: 2000, tries: 2 }
 const resolutionDelay = 50
 /** Of one family's addresses so many are looked at for a route. A stranger's name server may have thousands. */
 const mostTried = 8
-/** At most this many names at once go to `getaddrinfo`. */
+/** At most this many concurrent lookups go to `getaddrinfo`. */
 const systemSlots = 2
 
 /** The names of a hosts file, `localhost` included. */
@@ -69,7 +69,7 @@ function hasRoute({ address, family }: Address): Promise<boolean> {
 }
 
 /**
- * Asks for the addresses of both families at once. A family without an answer delays the other by 50 ms at most, unless this
+ * Asks for the addresses of both families in parallel. A family without an answer delays the other by 50 ms at most, unless this
  * machine has no route to any of its addresses: then only the missing family can help.
  */
 async function askServers(resolver: Resolver, name: string, signal?: AbortSignal): Promise<readonly Address[]> {

@@ -87,7 +87,7 @@ export function createSender(settings: () => ConnectionSettings, clock: Clock, r
     }
   }
 
-  /** A receiver that refuses the key may still have one that was replaced: those are tried at once, as long as they hold. */
+  /** A receiver that refuses the key may still have one that was replaced: those are tried right after it, as long as they hold. */
   async function tryKeys(attempt: Attempt, signal: AbortSignal): Promise<Answer> {
     const { key, old_keys } = attempt.endpoint
     const first = await postWith(key, attempt, signal)

@@ -28,7 +28,7 @@ export interface TestOutcome extends Pick<Outcome, 'status' | 'reason' | 'millis
 }
 
 /**
- * Sends a test event to an endpoint at once, with the rules of every delivery. Nothing is recorded or tried again.
+ * Sends a test event to an endpoint immediately, with the rules of every delivery. Nothing is recorded or tried again.
  * @param open decrypts the endpoint's key and secrets
  * @param userAgent the one of real deliveries: a receiver may sort by it
  */

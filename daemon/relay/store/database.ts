@@ -3,7 +3,7 @@
  *
  * Terms
  * - **Plan**: what is to be done, as a generator: it yields statements, and each is answered with its rows. Written once, it runs on both.
- *   SQLite answers at once, so a plan is one short transaction in which nothing else happens; PostgreSQL answers after a round trip.
+ *   SQLite answers synchronously, so a plan is one short transaction in which nothing else happens; PostgreSQL answers after a round trip.
  * - **Statement**: its text names tables `$schema.deliveries` and parameters `?1`.
  * - **Version**: the count of all changes that others have to learn of, in the order of their commits.
  */
@@ -64,7 +64,7 @@ export function* row(sql: string, values: readonly SqlValue[] = []): Plan<SqlRow
   return first
 }
 
-/** Runs a plan on a database that answers at once. */
+/** Runs a plan on a database that answers synchronously. */
 export function runAtOnce<T>(plan: Plan<T>, answer: (statement: Statement) => Rows): T {
   let step = plan.next()
   while (!step.done) {

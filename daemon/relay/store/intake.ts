@@ -6,7 +6,7 @@ import type { Ingested } from './store.ts'
 export interface Piece {
   /** `undefined` when nothing was there. */
   readonly ingested: Ingested | undefined
-  /** Whether there is more to ingest at once. */
+  /** Whether there is more to ingest immediately. */
   readonly more: boolean
 }
 

@@ -55,5 +55,5 @@ export function outgoingOf(row: SqlRow, delivery: number): Outgoing {
   }
 }
 
-/** Whether a body has the checksum that is beside it. Earlier versions kept none. */
+/** Whether a body has the checksum stored with it. Earlier versions kept none. */
 export const isIntact = (body: Uint8Array, sum: number | null): boolean => sum === null || sum === crc32(body)

@@ -2,7 +2,7 @@ import type { EventRecord } from '../../../lib/outbox/record.ts'
 import type { Positions, Reading } from '../../../lib/outbox/source.ts'
 import type { Ingested, RelayStore } from './store.ts'
 
-/** A store beside an outbox that it is no part of. */
+/** A store next to an outbox that it is no part of. */
 export interface SeparateStore extends RelayStore {
   positions(): Promise<Positions>
   /** How many endpoints an event goes to, as they are now. */

@@ -1,5 +1,5 @@
 /**
- * The relay's store, as an interface: SQLite beside the outbox, or the PostgreSQL database that many relays share.
+ * The relay's store, as an interface: SQLite next to the outbox, or the PostgreSQL database that many relays share.
  *
  * Terms
  * - **Delivery**: one event on its way to one endpoint.

@@ -100,7 +100,7 @@ export const republishEndpoints = (flags: NetworkFlags, out: Output): Promise<vo
     showOne(out, flags, { network_id: id, republished: true }, `The endpoints of ${subdomain} are in the outbox again.`)
   })
 
-/** `endpoints rotate`: a new key, secret or both, with the old ones beside them for a time. */
+/** `endpoints rotate`: a new key, secret or both, with the old ones valid for a time. */
 export async function rotateEndpoint(id: string, flags: EndpointFlags, out: Output): Promise<void> {
   const rotation = rotationOf(flags)
   await withOperator(flags, out, async (operator) => {

@@ -71,7 +71,7 @@ export const listKeys = (flags: KeyFlags, out: Output): Promise<void> =>
     ),
   )
 
-/** `keys revoke`: at once and for good. */
+/** `keys revoke`: immediately and for good. */
 export const revokeKey = (id: string, flags: KeyFlags, out: Output): Promise<void> =>
   withOperator(flags, out, async (operator) => {
     const key = await operator.keys.revoke((await networkOf(operator, flags.network)).id, id)

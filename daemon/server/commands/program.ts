@@ -57,7 +57,7 @@ export function memberCommands(program: Command, out: Output, ask?: Ask): void {
   onNetwork(members.command('erase').argument('<id>'))
     .description('erase a person for good: address, names, profile, answers, invites and uploads')
     .option('--yes', 'do not ask')
-    .option('--assets <directory>', 'the directory of uploads; by default ./assets, or beside the file of the storage')
+    .option('--assets <directory>', 'the directory of uploads; by default ./assets, or next to the file of the storage')
     .action(async (id: string, flags) => (await load()).eraseMember(id, flags, out, ask))
   onNetwork(members.command('consent'))
     .description("record members' consent to commercial e-mail; without it their addresses stay hidden")
@@ -82,7 +82,7 @@ export function keyCommands(program: Command, out: Output): void {
     .description('list keys, active and revoked')
     .action(async (flags) => (await load()).listKeys(flags, out))
   onNetwork(keys.command('revoke').argument('<id>'))
-    .description('revoke a key, at once and for good')
+    .description('revoke a key, immediately and for good')
     .action(async (id: string, flags) => (await load()).revokeKey(id, flags, out))
 }
 

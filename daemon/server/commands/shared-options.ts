@@ -24,7 +24,7 @@ export const withStorage = (command: Command): Command =>
       .addOption(
         variableOption('--storage <address>', `${storageForms}; its password may be in PGPASSWORD`).default(defaultStorage),
       )
-      .addOption(variableOption('--outbox <directory>', 'the outbox of lowdb and memory; beside the file by default')),
+      .addOption(variableOption('--outbox <directory>', 'the outbox of lowdb and memory; next to the file by default')),
   )
 
 /** The network of a command. */

@@ -2,7 +2,7 @@
 import type { Community } from '../../../lib/index.ts'
 import type { LinkWishes, PanelLink } from '../panel/mount.ts'
 
-/** Every call of a command. One that is not here would work without a server, and fail beside one: the compiler refuses it. */
+/** Every call of a command. One that is not here would work without a server, and fail with one running: the compiler refuses it. */
 const names = [
   'networks.create',
   'networks.list',

@@ -1,5 +1,5 @@
 /**
- * Starts the control of a server: beside the file that the server holds alone, else in a temporary directory. There is a note about
+ * Starts the control of a server: next to the file that the server holds alone, else in a temporary directory. There is a note about
  * it in such a directory in both cases.
  */
 import { rm } from 'node:fs/promises'
@@ -29,7 +29,7 @@ export async function controlOf(
   }
   try {
     const held = storage.startsWith('lowdb:') ? fileOfStorage(storage) : undefined
-    // Beside a file the control works without a temporary directory; it is found by that file alone then.
+    // Next to a file the control works without a temporary directory; it is found by that file alone then.
     own = await makeControlDirectory().catch((error: unknown) => {
       if (held === undefined) throw error
       return undefined

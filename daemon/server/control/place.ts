@@ -27,7 +27,7 @@ export const controlFileOf = (path: string): string => `${path}.control`
 export const socketNameOf = (file: string): string =>
   platform === 'win32' ? `\\\\.\\pipe\\folkmoot-${randomUUID()}` : `${basename(file)}.sock`
 
-/** Puts the file there, at once and whole. */
+/** Puts the file there atomically, with its whole text. */
 export async function writeControlFile(file: string, control: ControlFile): Promise<void> {
   const written = `${file}.${randomUUID()}.tmp`
   await writeFile(written, `${JSON.stringify({ folkmoot_control: version, ...control })}\n`, { mode: 0o600, flag: 'wx' })
@@ -82,7 +82,7 @@ export interface SocketAddress {
   release(): void
 }
 
-/** The address of a socket beside a control file, however long its path is. */
+/** The address of a socket next to a control file, however long its path is. */
 export function socketAddress(file: string, socket: string): SocketAddress {
   const path = socket.startsWith('\\\\') ? socket : join(dirname(file), socket)
   if (platform === 'win32' || Buffer.byteLength(path) <= longestName) return { path, release() {} }

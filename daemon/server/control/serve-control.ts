@@ -30,7 +30,7 @@ const longestBody = 1024 * 1024
 const mostArguments = 3
 
 /**
- * Listens on a socket beside the control file.
+ * Listens on a socket next to the control file.
  *
  * `POST /` with `{"call": "keys.list", "arguments": ["1"]}` answers `{"result": …}` or `{"error": "…", "status": 422}`.
  * @throws UsageError, or what the file system throws

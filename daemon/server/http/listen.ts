@@ -46,7 +46,7 @@ const silentGrace = 100
 export interface Listening {
   /** Its origin: `http://127.0.0.1:4000`. */
   readonly url: string
-  /** Stops accepting, lets running requests finish, and cuts the rest after `graceMilliseconds`. Idle connections end at once, unused ones too. */
+  /** Stops accepting, lets running requests finish, and cuts the rest after `graceMilliseconds`. Idle and unused connections end immediately. */
   close(graceMilliseconds: number): Promise<void>
 }
 

@@ -2,7 +2,7 @@
 import type { ProjectHost } from './choices.ts'
 
 interface HostParts {
-  /** Packages beside folkmoot. */
+  /** Packages in addition to folkmoot. */
   readonly packages: Readonly<Record<string, string>>
   readonly imports: { readonly before: string; readonly after: string }
   /** Mounts the community and the receiver, and listens: it leaves `address` and `close` behind. */

@@ -25,7 +25,7 @@ export interface Forwarder {
   close(): Promise<void>
 }
 
-/** Milliseconds for the application: the relay gives up after ten seconds. */
+/** Milliseconds for the application: the relay times out after ten seconds. */
 const timeoutMs = 9_500
 /** Of an answer so much is read, which is what a relay reads. */
 const maxAnswerBytes = 64 * 1024

@@ -18,7 +18,7 @@ export function movingCommands(program: Command, host: MovingHost): void {
     'that server',
   )
     .requiredOption('--to <address>', storageForms.replace('memory:, ', ''))
-    .addOption(variableOption('--outbox <directory>', 'the outbox of lowdb; beside the file by default'))
+    .addOption(variableOption('--outbox <directory>', 'the outbox of lowdb; next to the file by default'))
     .option('--only <groups>', 'only these, such as members,spaces, with those that they refer to')
     .option('--since <time>', 'leave records alone that were changed before, ISO 8601')
     .option('--json', 'print JSON for programs')
@@ -29,7 +29,7 @@ export function movingCommands(program: Command, host: MovingHost): void {
       .command('push')
       .description('copy a network of a storage to any server of this API; run again, it sends what is new or has changed')
       .requiredOption('--from <address>', storageForms.replace('memory:, ', ''))
-      .addOption(variableOption('--outbox <directory>', 'the outbox of lowdb; beside the file by default'))
+      .addOption(variableOption('--outbox <directory>', 'the outbox of lowdb; next to the file by default'))
       .addOption(networkOption('the network').makeOptionMandatory())
       .requiredOption('--to <url>', 'the address of the server')
       .option('--to-network <id or subdomain>', 'the network on the server, if it has another name there'),
@@ -37,10 +37,10 @@ export function movingCommands(program: Command, host: MovingHost): void {
     'that server',
   )
     .option('--only <groups>', 'only these, such as members,spaces, with those that they refer to; invites come only so')
-    .option('--state <file>', 'what was sent before; beside the storage by default')
+    .option('--state <file>', 'what was sent before; next to the storage by default')
     .option(
       '--assets <directory>',
-      'the directory of uploads, as of serve; by default ./assets, or beside the file of the storage',
+      'the directory of uploads, as of serve; by default ./assets, or next to the file of the storage',
     )
     .option('--dry-run [yes]', 'show what would be sent, and send nothing')
     .option('--json', 'print JSON for programs')

@@ -1,4 +1,4 @@
-/** Lines that commands of a relay have left beside an outbox directory. They move into the audit before it is read, and now and then. */
+/** Lines that commands of a relay have left next to an outbox directory. They move into the audit before it is read, and now and then. */
 import { type TakenLines, takeAuditLines } from '../../../adapters/outbox/audit-inbox.ts'
 import { isPostgresAddress } from '../../../adapters/sql/postgres/address.ts'
 import type { HostCalls } from '../../../lib/index.ts'
@@ -6,7 +6,7 @@ import type { HostCalls } from '../../../lib/index.ts'
 type Calls = Pick<HostCalls, 'audit' | 'by'>
 
 export interface AuditInbox {
-  /** Moves all that waits. It never rejects: what goes wrong is told, and tried again. */
+  /** Moves all that waits. It never rejects: a failure is reported, and tried again. */
   take(): Promise<void>
   /** The same calls, whose `audit.list` has every line that was left before. */
   over<C extends Calls>(calls: C): C

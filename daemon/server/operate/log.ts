@@ -2,7 +2,7 @@
 import { jsonLine, plainLines } from '../../json.ts'
 import { fault, mostUnread, type Output } from '../../output.ts'
 
-/** A request that was answered, or given up. It holds no token, no query and no body. */
+/** A request that was answered, or dropped. It holds no token, no query and no body. */
 export interface Access {
   readonly method: string
   /** Without the query. */

@@ -18,7 +18,7 @@ export interface OpenStorage {
 /**
  * Opens the storage that a command line names. Only its own engine is loaded.
  * @param address `lowdb:PATH`, `memory:`, `sqlite:PATH` or `postgres://…` (`?schema=NAME` for another schema)
- * @param outboxDirectory the outbox directory of a storage without an outbox table; beside the file by default
+ * @param outboxDirectory the outbox directory of a storage without an outbox table; next to the file by default
  * @param warn called with messages for the operator
  * @param missing what to do about a missing storage: a command that only reads or changes one must not create one from a
  * mistyped name
@@ -83,7 +83,7 @@ export function fileOfStorage(address: string): string | undefined {
   return path === undefined ? undefined : resolve(path)
 }
 
-/** The directory of uploads: the named one, or beside the file of the storage, or in the current directory for a database elsewhere. */
+/** The directory of uploads: the named one, or next to the file of the storage, or in the current directory for a database elsewhere. */
 export const assetsDirectory = (address: string, named: string | undefined): string =>
   resolve(named ?? join(dirname(fileOfStorage(address) ?? 'db'), 'assets'))
 
@@ -108,7 +108,7 @@ function leavingNoEmpty(directory: string, file: string, storage: Storage): Stor
     ...storage,
     async close() {
       await storage.close()
-      // A relay that has been here meanwhile has its own files in it.
+      // A relay that has been here in between has its own files in it.
       if (!existsSync(file)) await rmdir(directory).catch(() => undefined)
     },
   }

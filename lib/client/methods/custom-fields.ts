@@ -7,7 +7,7 @@ export interface CustomFieldsMethods {
   /**
    * Create a custom field, a dropdown with its options. `POST /custom_fields`
    *
-   * For a dropdown it makes the options at once. A property that does not go with the kind is a 422. No event is sent.
+   * For a dropdown it makes the options too. A property that does not go with the kind is a 422. No event is sent.
    */
   create(body: Body<'custom_fields.create'>, options?: CallOptions): CallOf<'custom_fields.create'>
   /**
@@ -25,7 +25,7 @@ export interface CustomFieldsMethods {
   /**
    * Change a custom field, or make it the primary one, which sets the categories of members. `PUT /custom_fields/{id}/`
    *
-   * Only the fields that you send change. With another primary field, the `categories` of all members concerned change at once. The network's own two fields are a 403.
+   * Only the fields that you send change. With another primary field, the `categories` of all members concerned change immediately. The network's own two fields are a 403.
    */
   replace(id: Id, body: Body<'custom_fields.update'>, options?: CallOptions): CallOf<'custom_fields.update'>
   /**
@@ -37,7 +37,7 @@ export interface CustomFieldsMethods {
   /**
    * Change a custom field, or make it the primary one, which sets the categories of members. `PATCH /custom_fields/{id}/`
    *
-   * Only the fields that you send change. With another primary field, the `categories` of all members concerned change at once. The network's own two fields are a 403.
+   * Only the fields that you send change. With another primary field, the `categories` of all members concerned change immediately. The network's own two fields are a 403.
    */
   update(id: Id, body: Body<'custom_fields.update'>, options?: CallOptions): CallOf<'custom_fields.update'>
   readonly members: CustomFieldsMembersMethods

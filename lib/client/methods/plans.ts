@@ -19,7 +19,7 @@ export interface PlansMethods {
   /**
    * Take a member off a plan by canceling their subscription or purchase. `DELETE /plans/{plan_id}/members/{id}/`
    *
-   * All their payments for the plan end at once, and it sends `MemberRemovedFromPlanHook`. They stay in the spaces of the plan. A purchase through Apple is a 422.
+   * All their payments for the plan end immediately, and it sends `MemberRemovedFromPlanHook`. They stay in the spaces of the plan. A purchase through Apple is a 422.
    */
   removeMember(planId: Id, id: Id, options?: CallOptions): CallOf<'plans.remove_member'>
   /**

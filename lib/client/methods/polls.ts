@@ -7,7 +7,7 @@ export interface PollsMethods {
   /**
    * Create a poll or a question. `POST /polls`
    *
-   * It is published at once, with the token's owner as its creator. It sends the event of its kind, such as `MultipleChoicePollCreatedHook`. The API takes no votes: the host counts them.
+   * It is published immediately, with the token's owner as its creator. It sends the event of its kind, such as `MultipleChoicePollCreatedHook`. The API takes no votes: the host counts them.
    */
   create(body: Body<'polls.create'>, options?: CallOptions): CallOf<'polls.create'>
   /**

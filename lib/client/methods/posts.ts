@@ -7,7 +7,7 @@ export interface PostsMethods {
   /**
    * Create a post or an article. `POST /posts`
    *
-   * It is published at once, with the token's owner as its author. It sends `PostCreatedHook`, or `ArticleCreatedHook` for an article.
+   * It is published immediately, with the token's owner as its author. It sends `PostCreatedHook`, or `ArticleCreatedHook` for an article.
    */
   create(body: Body<'posts.create'>, query?: { /** Whether the host is asked to tell the members of the network; false by default. */ readonly notify?: boolean | undefined }, options?: CallOptions): CallOf<'posts.create'>
   /**

@@ -15,7 +15,7 @@ export interface PurchasesMethods {
    *
    * It sends `MemberRemovedFromPlanHook` if the member loses the plan; another payment, the host or an invite may still grant it. No money is paid back. A second time it is a 404, and a purchase through Apple is a 422.
    */
-  revoke(id: Id, query?: { /** Whether access ends without a grace period. It always ends at once here, with or without it. */ readonly immediate?: boolean | undefined }, options?: CallOptions): CallOf<'purchases.revoke'>
+  revoke(id: Id, query?: { /** Whether access ends without a grace period. It always ends immediately here, with or without it. */ readonly immediate?: boolean | undefined }, options?: CallOptions): CallOf<'purchases.revoke'>
   /**
    * Show a purchase, also one that was revoked. `GET /purchases/{id}/`
    *

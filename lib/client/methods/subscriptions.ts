@@ -7,9 +7,9 @@ export interface SubscriptionsMethods {
   /**
    * Cancel a subscription, now or at the end of its billing cycle. `DELETE /subscriptions/{id}`
    *
-   * It sends `MemberSubscriptionCanceledHook`. Without a known period it ends at once. A second time it is a 422. No money is paid back.
+   * It sends `MemberSubscriptionCanceledHook`. Without a known period it ends immediately. A second time it is a 422. No money is paid back.
    */
-  cancel(id: Id, query?: { /** `end_of_billing_cycle`, the default, leaves the plan open until the paid period ends; `now` ends it at once. */ readonly when?: 'now' | 'end_of_billing_cycle' | undefined }, options?: CallOptions): CallOf<'subscriptions.cancel'>
+  cancel(id: Id, query?: { /** `end_of_billing_cycle`, the default, leaves the plan open until the paid period ends; `now` ends it immediately. */ readonly when?: 'now' | 'end_of_billing_cycle' | undefined }, options?: CallOptions): CallOf<'subscriptions.cancel'>
   /**
    * List the live subscriptions, or those that have ended. `GET /subscriptions`
    *

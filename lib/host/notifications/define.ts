@@ -28,7 +28,7 @@ type Plain<T> = { [K in keyof T]: T[K] } & {}
 
 /**
  * Makes a call of the host.
- * @param fields its fields beside the network
+ * @param fields its fields in addition to the network
  * @param returns the record that it answers with
  * @param work runs in one transaction; the network's first host counts as the one who acts
  */

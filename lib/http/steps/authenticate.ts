@@ -30,7 +30,7 @@ interface Credentials {
   /** The network as the path names it: an id or a subdomain. */
   readonly network: string
   /** Whether the rows of the token are read before anything else. */
-  readonly anew: boolean
+  readonly fresh: boolean
 }
 
 const unauthorized = (message: string) => accessError(401, 'unauthorized', message, { 'www-authenticate': 'Bearer' })
@@ -51,16 +51,16 @@ export function authenticator(settings: Settings) {
   const rows = tokenRows(settings)
   const uses = notesOfUse(settings)
 
-  /** @returns the caller at once where nothing has to be asked for */
-  function authenticate(token: string, networkName: string, anew: boolean): Caller | Promise<Caller> {
+  /** @returns the caller synchronously where nothing has to be looked up */
+  function authenticate(token: string, networkName: string, fresh: boolean): Caller | Promise<Caller> {
     const current = settings.authenticate ? undefined : rows.current(token)
-    return current ? callerOf(current, networkName) : lookUp(token, networkName, anew)
+    return current ? callerOf(current, networkName) : lookUp(token, networkName, fresh)
   }
 
-  async function lookUp(token: string, networkName: string, anew: boolean): Promise<Caller> {
+  async function lookUp(token: string, networkName: string, fresh: boolean): Promise<Caller> {
     const host = settings.authenticate && (await settings.authenticate(token))
     if (host === 'expired') throw expired()
-    const known = host || anew ? undefined : rememberedCaller(token, networkName)
+    const known = host || fresh ? undefined : rememberedCaller(token, networkName)
     if (known) return known
     const found = await (host ? rows.ofHost(host) : rows.of(token))
     if (!found) throw unauthorized('This is not an API token of this service.')
@@ -105,7 +105,7 @@ export function authenticator(settings: Settings) {
      * @throws ApiError 401 `unauthorized` or `token_expired`; 404 when the token's network does not exist
      */
     withCaller: <T>(sent: Credentials, headers: Record<string, string>, run: (caller: Caller) => Promise<T>): Promise<T> =>
-      withCaller((anew) => authenticate(sent.token, sent.network, anew || sent.anew), headers, run),
+      withCaller((fresh) => authenticate(sent.token, sent.network, fresh || sent.fresh), headers, run),
     settled: uses.settled,
   }
 }

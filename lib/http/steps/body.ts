@@ -95,7 +95,7 @@ const formTypes = 'multipart/form-data, application/x-www-form-urlencoded or app
  * Reads a form with files, or a form without any or a JSON body in its place. The fields of a form come as texts, its files as
  * `File`.
  * @param usage counts its bytes while they arrive
- * @param limits `assetBytes` for a form with all of its files, beside `bodyBytes` for the rest of it, texts included
+ * @param limits `assetBytes` for a form with all of its files, on top of `bodyBytes` for the rest of it, texts included
  * @throws ApiError 413 too large, 415 none of them, 400 broken, 503 too much in flight
  */
 export async function readForm(incoming: Incoming, usage: Usage, limits: Limits): Promise<unknown> {

@@ -47,7 +47,7 @@ const keeps: readonly (readonly [seconds: string, label: string])[] = [
   ['86400', 'A day'],
   ['3600', 'An hour'],
   ['604800', 'A week'],
-  ['0', 'No longer: it ends at once'],
+  ['0', 'No longer: it ends immediately'],
 ]
 
 function rotateForm(view: View, endpoint: Endpoint, form: Form, problems: Problems): Html {

@@ -62,7 +62,7 @@ export type Problems = ReadonlyMap<string, string>
 export const noProblems: Problems = new Map()
 
 /**
- * The sentences of a refusal, each beside its field.
+ * The sentences of a refusal, each next to its field.
  * @param fields the fields of the form; a sentence about any other is about the whole
  * @throws the error, if it is no refusal of values
  */

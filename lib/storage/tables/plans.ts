@@ -117,7 +117,7 @@ export const invites = table(
     accepted_at: nullable(timestamp()),
     /**
      * Address and plan while nobody has accepted; null afterwards, and once the recipient has left. Unique, so that nobody is
-     * invited twice at once.
+     * invited twice concurrently.
      */
     open_key: nullable(text()),
   },

@@ -130,7 +130,7 @@ export const keyCases: readonly StorageCase[] = [
     },
   },
   {
-    title: 'of many inserts of one unique value at once exactly one wins',
+    title: 'of many concurrent inserts of one unique value exactly one wins',
     async run({ storage }) {
       const inserts = Array.from({ length: 20 }, (_, i) => store(storage, note({ id: String(i + 1), slug: 'wanted' })))
       const outcomes = await Promise.allSettled(inserts)

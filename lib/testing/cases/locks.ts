@@ -6,7 +6,7 @@ const strengths = ['share', 'update'] as const
 /** Turns of the event loop, some seconds, within which any database grants a lock that nobody else holds. */
 const manyTurns = 5000
 
-/** Locks, and changes that many transactions make to one row at once. */
+/** Locks, and changes that many transactions make to one row concurrently. */
 export const lockCases: readonly StorageCase[] = [
   {
     title: 'lock gives the row as it is in this transaction, and changes nothing',
@@ -73,7 +73,7 @@ export const lockCases: readonly StorageCase[] = [
           await giveWay(other)
           return isGranted
         })
-        expect(isGrantedBefore, `${wanted} beside ${held}`).toBe(false)
+        expect(isGrantedBefore, `${wanted} while ${held} is held`).toBe(false)
         expect(await other).toEqual(note({ id: '1', stock: 1 }))
       }
     },
@@ -112,7 +112,7 @@ export const lockCases: readonly StorageCase[] = [
     },
   },
   {
-    title: '50 changes at once that each depend on a locked row never go below zero',
+    title: '50 concurrent changes that depend on a locked row never go below zero',
     async run({ storage }) {
       await store(storage, note({ id: '1', stock: 20 }))
       const takeOne = () =>
@@ -126,7 +126,7 @@ export const lockCases: readonly StorageCase[] = [
     },
   },
   {
-    title: 'of 50 increments at once none is lost',
+    title: 'of 50 concurrent increments none is lost',
     async run({ storage }) {
       await store(storage, note({ id: '1', stock: 7 }))
       const add = () => transact(storage, (tx) => tx.increment(notes, '1', { stock: 1 }))

@@ -55,7 +55,7 @@ export const transactionCases: readonly StorageCase[] = [
     },
   },
   {
-    title: 'a read-only transaction sees one state, whatever is committed meanwhile',
+    title: 'a read-only transaction sees one state, whatever is committed in between',
     async run({ storage }) {
       await store(storage, note({ id: '1', stock: 10 }), note({ id: '2', stock: 0 }))
       const begun = Promise.withResolvers<void>()
@@ -233,7 +233,7 @@ export const transactionCases: readonly StorageCase[] = [
     },
   },
   {
-    title: '50 guarded decrements at once never go below zero',
+    title: '50 concurrent guarded decrements never go below zero',
     async run({ storage }) {
       await store(storage, note({ id: '1', stock: 20 }))
       const taken = await Promise.all(Array.from({ length: 50 }, () => transact(storage, (tx) => takeOne(tx, '1'))))
@@ -242,7 +242,7 @@ export const transactionCases: readonly StorageCase[] = [
     },
   },
   {
-    title: '50 transactions at once happen in full or not at all, records included',
+    title: '50 concurrent transactions happen in full or not at all, records included',
     async run({ storage, records }) {
       await store(storage, note({ id: '1', stock: 50 }))
       const outcomes = await Promise.allSettled(
@@ -265,7 +265,7 @@ export const transactionCases: readonly StorageCase[] = [
     },
   },
   {
-    title: 'a transaction inside of another one is refused at once, and the outer one goes on',
+    title: 'a transaction inside another is refused immediately, and the outer one goes on',
     async run({ storage }) {
       const refusals: unknown[] = []
       for (const readOnly of [false, true]) {

@@ -87,7 +87,7 @@ test('an invite to a limited member who leaves ends, and their address can be in
   expect(await listed()).toEqual([{ ...made, recipient_email: '' }])
   await expect(accept(made.id)).rejects.toMatchObject({
     status: 422,
-    body: { error: 'The invite is for a member who has left this network. Invite their address anew' },
+    body: { error: 'The invite is for a member who has left this network. Send their address a new invite' },
   })
   const again = await invite()
   expect([again.status, again.body.recipient_email]).toEqual([200, email])

@@ -95,7 +95,7 @@ export const faultyAdapters: readonly FaultyAdapter[] = [
   },
   {
     defect: 'the guard is looked at first and the update comes later',
-    caughtBy: ['50 guarded decrements at once never go below zero'],
+    caughtBy: ['50 concurrent guarded decrements never go below zero'],
     open: () => faulty({ storage: (storage) => ({ transaction: (work) => work(looksFirst(everyCallAlone(storage))) }) }),
   },
   {
@@ -110,20 +110,20 @@ export const faultyAdapters: readonly FaultyAdapter[] = [
   },
   {
     defect: 'an increment stores the number that is to be added',
-    caughtBy: ['increment adds to the columns that are named and leaves the others', 'of 50 increments at once none is lost'],
+    caughtBy: ['increment adds to the columns that are named and leaves the others', 'of 50 concurrent increments none is lost'],
     open: () =>
       faulty({ tx: (tx) => ({ increment: (table, id, by, guard) => tx.update(table, id, by as Patch<never>, guard) }) }),
   },
   {
     defect: 'an increment reads the row first and writes the sum later',
-    caughtBy: ['of 50 increments at once none is lost'],
+    caughtBy: ['of 50 concurrent increments none is lost'],
     open: () => faulty({ storage: (storage) => ({ transaction: (work) => work(addsLater(everyCallAlone(storage))) }) }),
   },
   {
     defect: 'a lock gives the row and locks nothing',
     caughtBy: [
       'a row that is locked is neither changed nor removed before the end',
-      '50 changes at once that each depend on a locked row never go below zero',
+      '50 concurrent changes that depend on a locked row never go below zero',
     ],
     open: () => faulty({ storage: (storage) => ({ transaction: (work) => work(everyCallAlone(storage)) }) }),
   },
@@ -139,7 +139,7 @@ export const faultyAdapters: readonly FaultyAdapter[] = [
   },
   {
     defect: 'a transaction inside of another one waits for it',
-    caughtBy: ['a transaction inside of another one is refused at once, and the outer one goes on'],
+    caughtBy: ['a transaction inside another is refused immediately, and the outer one goes on'],
     open: () =>
       faulty({
         storage: (storage) => ({
@@ -158,7 +158,7 @@ export const faultyAdapters: readonly FaultyAdapter[] = [
       'a transaction that throws leaves every row as it was',
       'a transaction that throws leaves no records',
       'the keys of a transaction that threw are free',
-      '50 transactions at once happen in full or not at all, records included',
+      '50 concurrent transactions happen in full or not at all, records included',
       'a reader never sees half of a transaction',
       'a reader never sees what a transaction undoes',
       'close waits for transactions that run',
@@ -430,7 +430,7 @@ export const faultyAdapters: readonly FaultyAdapter[] = [
   },
   {
     defect: 'a read-only transaction sees what is committed between its reads',
-    caughtBy: ['a read-only transaction sees one state, whatever is committed meanwhile'],
+    caughtBy: ['a read-only transaction sees one state, whatever is committed in between'],
     open: () =>
       faulty({
         storage: (storage) => ({

@@ -53,7 +53,7 @@ interface Findings {
   fresh: boolean
 }
 
-/** The amount that is read at once. */
+/** The amount that is read in one piece. */
 const pieceBytes = 4 * 1024 * 1024
 
 /**
@@ -160,7 +160,7 @@ async function credentialProblems({ endpoints }: Findings, flags: EncryptionFlag
   return (await Promise.all(problems)).flat()
 }
 
-/** Bytes that a disk must have left: a relay that starts writes some pages at once. */
+/** Bytes that a disk must have left: a relay that starts writes some pages immediately. */
 const leastLeft = 1024 * 1024
 
 /** Whether the relay's own files can be written. */

@@ -1,4 +1,4 @@
-/** `folkmoot-relay close-circuit`: resumes sending to an endpoint at once. */
+/** `folkmoot-relay close-circuit`: resumes sending to an endpoint immediately. */
 import { jsonLines } from '../../../json.ts'
 import { UsageError } from '../../../usage.ts'
 import { commandActor } from '../../../user.ts'
@@ -15,7 +15,7 @@ export interface CircuitFlags {
 }
 
 /**
- * Works beside a running relay, which notices within a second, and without one.
+ * Works with a running relay, which notices within a second, and without one.
  * @throws UsageError when there is no such endpoint
  */
 export async function closeCircuit(flags: CircuitFlags): Promise<string> {

@@ -14,7 +14,7 @@ export interface ExplainFlags extends InspectFlags {
   readonly event?: string
 }
 
-/** Works beside a running relay, and without one. @throws UsageError */
+/** Works with a running relay, and without one. @throws UsageError */
 export async function explain({ endpoint: id, event, network, ...flags }: ExplainFlags): Promise<string> {
   if (!id || !event) throw new UsageError('explain needs --event and --endpoint')
   return withStore(flags, async (store) => {

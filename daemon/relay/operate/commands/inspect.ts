@@ -1,4 +1,4 @@
-/** `folkmoot-relay status`, `deliveries` and `dead`: they work beside a running relay, and without one. */
+/** `folkmoot-relay status`, `deliveries` and `dead`: they work with a running relay, and without one. */
 import { jsonLines, plain } from '../../../json.ts'
 import { type Column, table, time } from '../../../table.ts'
 import { systemClock } from '../../clock.ts'

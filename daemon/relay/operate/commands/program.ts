@@ -1,4 +1,4 @@
-/** The command line of the relay. A command's modules are loaded when it runs, so that help and mistakes come at once. */
+/** The command line of the relay. A command's modules are loaded when it runs, so that help and usage errors come without delay. */
 import { Command } from 'commander'
 import { handOverKeys, withEncryptionKeys } from '../../../encryption-keys.ts'
 import { hintAtHelp } from '../../../help-hint.ts'
@@ -84,7 +84,7 @@ export function createProgram(host: Host): Command {
     .action(async (flags: ExplainFlags) => print((await import('./explain.ts')).explain(flags)))
   withSelection(command('replay', 'make dead deliveries due again'))
     .option('--status <state>', 'dead (the default), skipped or delivered')
-    .option('--rate <count>', 'maximum per second, instead of all at once')
+    .option('--rate <count>', 'maximum per second, instead of all together')
     .option('--all', 'all of them')
     .action(async (flags: InspectFlags & ReplayFlags, replayed: Command) => {
       const { replay } = await import('./replay.ts')
@@ -109,7 +109,7 @@ export function createProgram(host: Host): Command {
       .command('endpoints')
       .description('the endpoints of a relay')
       .command('test')
-      .description('send a TestHook to an endpoint at once; exit code 1 if it is not delivered')
+      .description('send a TestHook to an endpoint immediately; exit code 1 if it is not delivered')
       .addOption(
         variableOption(
           '--outbox <address>',

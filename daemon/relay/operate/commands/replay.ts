@@ -1,4 +1,4 @@
-/** `folkmoot-relay replay`: deliveries become due again. It works beside a running relay, and without one. */
+/** `folkmoot-relay replay`: deliveries become due again. It works with a running relay, and without one. */
 import { jsonLines } from '../../../json.ts'
 import { commandActor } from '../../../user.ts'
 import { systemClock } from '../../clock.ts'

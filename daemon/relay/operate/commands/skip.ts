@@ -19,7 +19,7 @@ export interface SkipFlags {
   readonly limit?: string
 }
 
-/** Works beside a running relay, which notices within a second, and without one. @throws UsageError */
+/** Works with a running relay, which notices within a second, and without one. @throws UsageError */
 export async function skip({ outbox, json, ...flags }: SkipFlags): Promise<string> {
   const chosen = skipOf(flags, '--')
   const address = outboxOf(outbox)

@@ -1,4 +1,4 @@
-/** Where the control of a running relay is: commands on the same machine find it by a file beside its key. */
+/** Where the control of a running relay is: commands on the same machine find it by a file next to its key. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { relayHome } from '../../ingest/outbox-address.ts'

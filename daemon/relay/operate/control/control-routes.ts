@@ -1,4 +1,4 @@
-/** What the control does for a caller with its key, beside the calls of a panel. */
+/** What the control does for a caller with its key, in addition to the calls of a panel. */
 import { UsageError } from '../../../usage.ts'
 import { openOperatorStore } from '../../open-store.ts'
 import type { Relay } from '../../relay.ts'

@@ -1,4 +1,4 @@
-/** The settings that have a flag, and how its text is read. Light, so that help comes at once. */
+/** The settings that have a flag, and how its text is read. Light, so that help comes without delay. */
 import { type Command, Option } from 'commander'
 import { UsageError } from '../../../usage.ts'
 import type { Settings } from '../../settings.ts'

@@ -1,4 +1,4 @@
-/** Which addresses a running relay sends to, for `check` on the same machine: a file beside its control key. */
+/** Which addresses a running relay sends to, for `check` on the same machine: a file next to its control key. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'

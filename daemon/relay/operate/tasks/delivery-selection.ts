@@ -143,7 +143,7 @@ export function skipOf(given: Readonly<Record<string, unknown>>, prefix: Prefix)
 
 export interface Replay {
   readonly selection: Selection
-  /** Deliveries a second; all of them at once when it is left out. */
+  /** Deliveries a second; all of them immediately when it is left out. */
   readonly perSecond: number | undefined
 }
 

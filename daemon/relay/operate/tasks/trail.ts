@@ -1,4 +1,4 @@
-/** The audit for the operators of a relay: in the storage where it is the outbox, else by the inbox beside the outbox. */
+/** The audit for the operators of a relay: in the storage where it is the outbox, else by the inbox next to the outbox. */
 import { resolve } from 'node:path'
 import { leaveLine } from '../../../../adapters/outbox/audit-inbox.ts'
 import { hasTable } from '../../../../adapters/sql/postgres/has-table.ts'

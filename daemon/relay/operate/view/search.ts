@@ -61,7 +61,7 @@ export async function detailOf(store: OperatorStore, network: string, id: string
     const kept = await store.attempts(asked)
     const { attempts: number, last_attempt_at: at, last_status: status, last_outcome: outcome } = first
     const milliseconds = first.milliseconds ?? 0
-    // An attempt that was delivered at once is recorded in its delivery alone.
+    // A delivery that succeeded at its first attempt is recorded in its delivery alone.
     const only =
       kept.length === 0 && number > 0 && at !== null && outcome !== null
         ? [{ number, at, milliseconds, status, outcome, answer: null, reason: null }]

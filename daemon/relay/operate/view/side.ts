@@ -8,7 +8,7 @@ export interface OpenRelayView extends RelayView {
   close(): Promise<void>
 }
 
-/** The relay beside a store. */
+/** The relay that runs on a store. */
 export interface Side {
   openStore(): Promise<OperatorStore>
   /** The relay's timeline, in milliseconds since 1970. */

@@ -1,4 +1,4 @@
-/** A doubly linked list: a queue that anything in it can leave at once, wherever it is. */
+/** A doubly linked list: a queue that anything in it can leave in constant time, wherever it is. */
 
 /** A position in a list. */
 export interface ListNode<T> {

@@ -26,7 +26,7 @@ export async function readNext(parts: ReadingParts, lane: Lane, count: number, n
 }
 
 export interface ReadAhead {
-  /** Reads more for endpoints that were just sent to, beside the turns, which need not wait for it. */
+  /** Reads more for endpoints that were just sent to, in parallel with the turns, which need not wait for it. */
   sentTo(attempts: readonly InFlightAttempt[]): void
 }
 

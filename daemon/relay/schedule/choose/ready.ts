@@ -142,7 +142,7 @@ export function createReady<Run extends Contender>(shares: Pick<Shares, 'open' |
       const waiting = parked
       parked = []
       for (const group of waiting) {
-        // Empty ones have been given up; there may be another one of the same network by now.
+        // Empty ones have been dropped; there may be another one of the same network by now.
         const { groups, turns } = sides[group.standing]
         if (groups.get(group.network) === group) group.node ??= turns.add(group)
       }

@@ -1,4 +1,4 @@
-/** How many attempts one endpoint takes at once and per second: doubled by rounds of successes, halved by failures. */
+/** How many attempts one endpoint takes in parallel and per second: doubled by rounds of successes, halved by failures. */
 
 export interface ConcurrencyLimiter {
   /** Attempts that may be in flight. */
@@ -36,7 +36,7 @@ export function createConcurrencyLimiter(ceiling: () => number, ratePerSecond: n
       return nextStart
     },
     started(now) {
-      // Evenly spaced rather than a bucket to be emptied at once: no window of a second ever sees more.
+      // Evenly spaced rather than a bucket that can be emptied in one burst: no window of a second ever sees more.
       if (ratePerSecond !== null) nextStart = now + 1000 / ratePerSecond
     },
     succeeded() {

@@ -1,4 +1,4 @@
-/** How one endpoint does: its circuit, how many attempts it takes at once, and since when it fails. Its results change all of that. */
+/** How one endpoint does: its circuit, how many attempts it takes in parallel, and since when it fails. Its results change all of that. */
 import { isRefusal, type Outcome } from '../../send/outcome.ts'
 import type { Settings } from '../../settings.ts'
 import type { CircuitRecord, Endpoint, EndpointState, StoredEndpoint } from '../../store/endpoint/relay-endpoint.ts'
@@ -24,7 +24,7 @@ export interface HealthParts {
 
 /** The effect of a new definition. */
 export interface DefinitionEffect {
-  /** It has a fresh start or was disabled until now. So its days of failure are over, or it would be disabled again at once. */
+  /** It has a fresh start or was disabled until now. So its days of failure are over, or it would be disabled again immediately. */
   readonly forgiven: boolean
   /** A fresh start closed its circuit. */
   readonly circuitClosed: boolean

@@ -28,7 +28,7 @@ export interface Situation {
   readonly monotonic: number
   /** Retries hold their share of all slots already. */
   readonly retriesFull: boolean
-  /** A delivery that twice was in flight when the process died is in flight: no second one beside it. */
+  /** A delivery that twice was in flight when the process died is in flight: no second one with it. */
   readonly suspectInFlight: boolean
   /** Whether what waits for this endpoint is in its order; nothing is sent before that. */
   readonly isOrdered: boolean

@@ -10,7 +10,7 @@ const pollInterval = 200
 export interface StoreWatcher {
   /** Whether the last poll went well. */
   readonly healthy: boolean
-  /** Polls at once. */
+  /** Polls immediately. */
   hint(): void
   stop(): Promise<void>
 }

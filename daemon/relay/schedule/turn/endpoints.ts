@@ -35,7 +35,7 @@ export interface Endpoints {
   takeLeaving(): readonly number[]
   /** The credentials of an endpoint are being read, or were. */
   credentialsChanged(run: EndpointRun, reading: Reading): void
-  /** Stops sending to an endpoint. @returns the notice, unless it is disabled already, or had a fresh start meanwhile */
+  /** Stops sending to an endpoint. @returns the notice, unless it is disabled already, or had a fresh start in between */
   disable(ref: number, disabling: Disabling): Notice | undefined
   /** Adds what is still to be recorded, and the notices about it. */
   recordInto(batch: Batch): void

@@ -147,7 +147,7 @@ export interface OperatorStore {
   /**
    * Makes deliveries due again, with all their attempts before them, and returns their number. The oldest first, in parts
    * between which running relays have their turn.
-   * @param pace deliveries that become due per second (all at once without it), and the function to call after each part
+   * @param pace deliveries that become due per second (all immediately without it), and the function to call after each part
    */
   replay(selection: Selection, now: number, pace?: ReplayPace): Promise<number>
   /**
@@ -165,7 +165,7 @@ export interface OperatorStore {
   /** Disables an endpoint: its events wait. A running relay notices within a second. */
   disable(ref: number, reason: string): Promise<void>
   /**
-   * Has an event delivered to this endpoint alone, like every other one: it is due at once. A running relay notices within a second.
+   * Has an event delivered to this endpoint alone, like every other one: it is due immediately. A running relay notices within a second.
    * @param now milliseconds since 1970
    */
   deliver(endpoint: Endpoint, event: EventRecord, now: number): Promise<void>

@@ -29,7 +29,7 @@ const partsOf = (id: string): readonly string[] => [`id":"${id}"`, `id":${id},`,
  */
 export function* eraseSome(database: RelayDatabase, now: number): Plan<boolean> {
   const { engine, list } = database.dialect
-  // Several relays may do so at once.
+  // Several relays may do so concurrently.
   const passOver = engine === 'postgres' ? ' FOR UPDATE SKIP LOCKED' : ''
   const due = yield* row(
     `SELECT seq, network_id, ids, up_to, walked FROM $schema.erasures WHERE due <= ?1 ORDER BY seq LIMIT 1${passOver}`,

@@ -4,7 +4,7 @@ import { number } from '../rows.ts'
 import type { Counts, Purge } from '../store.ts'
 import { eraseSome } from './erasures.ts'
 
-/** Rows removed at once. */
+/** Rows removed per statement. */
 const part = 1000
 
 /** How many deliveries wait, and which of them is the oldest: each engine finds it in another way. */
@@ -83,7 +83,7 @@ function oldOnes(before: Purge, delivered: number, dead: number): readonly Old[]
   ]
 }
 
-/** Several relays may do so at once: what one is removing, the others pass over. */
+/** Several relays may do so concurrently: what one is removing, the others pass over. */
 export async function purge(database: RelayDatabase, before: Purge): Promise<number> {
   const { engine, list } = database.dialect
   const passOver = engine === 'postgres' ? ' FOR UPDATE OF d SKIP LOCKED' : ''

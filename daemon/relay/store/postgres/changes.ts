@@ -37,11 +37,11 @@ export async function sharedState(database: PostgresDatabase): Promise<SharedSta
  */
 export async function changesSince(database: PostgresDatabase, lease: string, version: number): Promise<Changes> {
   const rows = await database.rows(
-    `SELECT l.endpoint, e.defined > $2 AS anew FROM $schema.leases l JOIN $schema.endpoints e ON e.ref = l.endpoint
+    `SELECT l.endpoint, e.defined > $2 AS fresh FROM $schema.leases l JOIN $schema.endpoints e ON e.ref = l.endpoint
      WHERE l.relay = $1 AND l.touched > $2`,
     [lease, version],
   )
-  const refs = (anew: string) => rows.filter((row) => row['anew'] === anew).map((row) => number(row, 'endpoint'))
+  const refs = (fresh: string) => rows.filter((row) => row['fresh'] === fresh).map((row) => number(row, 'endpoint'))
   const defined =
     refs('t').length === 0
       ? []

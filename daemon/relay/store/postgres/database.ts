@@ -44,7 +44,7 @@ export interface PostgresDatabase extends RelayDatabase {
 export interface DatabaseOptions {
   readonly url: string
   readonly schema?: string
-  /** Connections at once. */
+  /** Connections in the pool. */
   readonly poolSize?: number
   /** Whether missing tables are made. Default true; else their absence is refused. */
   readonly make?: boolean

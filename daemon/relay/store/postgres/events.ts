@@ -7,16 +7,16 @@ import { arriving, text } from '../rows.ts'
 
 /**
  * All bodies are one parameter, of bytes: in a list of texts, both sides would look at each character for its quotes.
- * @param beside a table of one row, or of none: then nothing is inserted
+ * @param onlyIf a table of one row, or of none: then nothing is inserted
  */
-export const insertion = (beside = '') => `
+export const insertion = (onlyIf = '') => `
   given AS (
     SELECT *, convert_from(substring(?5::bytea FROM start FOR length), 'UTF8') AS body
     FROM unnest(?1::text[], ?2::text[], ?3::text[], ?4::text[], ?6::int[], ?7::int[], ?8::bigint[], ?9::text[])
       WITH ORDINALITY AS g (event_id, network_id, event_type, event_timestamp, start, length, crc, subject, place)),
   fresh AS (
     INSERT INTO $schema.events (event_id, network_id, event_type, event_timestamp, received_at, body, crc, subject)
-    SELECT event_id, network_id, event_type, event_timestamp, ?10::bigint, body, crc, subject FROM given${beside} ORDER BY place
+    SELECT event_id, network_id, event_type, event_timestamp, ?10::bigint, body, crc, subject FROM given${onlyIf} ORDER BY place
     ON CONFLICT (event_id) DO NOTHING RETURNING seq, event_id, subject),
   addressed AS (
     SELECT DISTINCT * FROM unnest(?12::text[], ?13::bigint[], ?14::boolean[]) AS a (event_id, endpoint, ordered)),

@@ -10,13 +10,13 @@ import type { Ingested } from '../store.ts'
 import { type PostgresDatabase, type Session, waitForDisk } from './database.ts'
 import { moveEvents } from './move-events.ts'
 
-/** Bytes ingested at once. They are parsed at one go, and other relays take one for dead that does nothing else for too long. */
+/** Bytes ingested per batch. They are parsed in one go, and other relays take one for dead that does nothing else for too long. */
 const pieceBytes = 2 * 1024 * 1024
 
 export interface OutboxPiece {
   readonly ingested: Ingested
   readonly version: number
-  /** Whether there is more to ingest at once. */
+  /** Whether there is more to ingest immediately. */
   readonly more: boolean
 }
 

@@ -81,7 +81,7 @@ export function createLeases(database: PostgresDatabase, clock: Clock, length: (
   let held = new Set<number>()
   /** Earlier leases of this relay, which may still be there: nobody sends to their endpoints. */
   const former = new Set<string>()
-  /** Of leases that were reaped. It is told with what `tend` finds, which may fail after that. */
+  /** Of leases that were reaped. It is reported with what `tend` finds, which may fail after that. */
   let untold = nothing
 
   /**

@@ -1,4 +1,4 @@
-/** The relay store on PostgreSQL, which any number of relays share, and the way into it from the outbox beside it. */
+/** The relay store on PostgreSQL, which any number of relays share, and the way into it from the outbox next to it. */
 
 import { listenOn } from '../../../../adapters/sql/postgres/listen.ts'
 import { notifierOver } from '../../../../adapters/sql/postgres/notifier.ts'
@@ -23,7 +23,7 @@ import { waitingReader } from './waiting-reader.ts'
 
 export interface PostgresStoreOptions {
   readonly url: string
-  /** The schema of the outbox; the relays have a separate one beside it. */
+  /** The schema of the outbox; the relays have a separate one next to it. */
   readonly schema?: string
   readonly clock: Clock
   /** Milliseconds of a lease. */
@@ -38,7 +38,7 @@ export interface SharedStore {
 /** The channel on which a relay notifies others that it has changed something for them. */
 const relayChannelOf = (schema: string): string => relaySchemaOf(schema)
 
-/** Runs one work after the other: what one of them finds in the database the next one must not have changed meanwhile. */
+/** Runs one work after the other: what one of them finds in the database the next one must not have changed in between. */
 function oneAtATime() {
   let last: Promise<unknown> = Promise.resolve()
   return <T>(work: () => Promise<T>): Promise<T> => {
@@ -221,7 +221,7 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
       const piece = await outbox.ingest(timeline, firstDelay)
       if (!piece) return { ingested: undefined, more: false }
       const { ingested, version, more } = piece
-      // The scheduler learns of this at once, so `poll` need not find it.
+      // The scheduler learns of this directly, so `poll` need not find it.
       const isNext = seen === version - 1 && ingested.changed.length + ingested.removed.length === 0
       if (isNext) seen = version
       notifier.notify()

@@ -24,7 +24,7 @@ const recording = `
   kept AS (
     INSERT INTO $schema.attempts (delivery, number, at, milliseconds, status, outcome, answer, reason)
     SELECT id, attempts, at, milliseconds, status, outcome, answer, reason FROM given JOIN recorded USING (id)
-    -- Of what was delivered at once the delivery itself says everything.
+    -- A delivery that succeeded at its first attempt has no row of its own here.
     WHERE state <> 'delivered' OR attempts > 1
     ON CONFLICT DO NOTHING),
   states AS (

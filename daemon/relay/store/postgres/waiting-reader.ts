@@ -10,7 +10,7 @@ const next = (columns: string) => `SELECT ${columns} FROM unnest($1::bigint[]) A
      WHERE endpoint = ref AND lane = $2 AND state = 'pending' AND id <> ALL($4::bigint[]) AND ${isEnabled('ref.ref')}
      ORDER BY due, id LIMIT $3) AS d`
 const peeking = `${next('d.*')} ORDER BY endpoint, due, id`
-/** First attempts are due at once, as a rule, so what is to be sent is read with them. */
+/** First attempts are usually due immediately, so what is to be sent is read with them. */
 const peekingBodies = `${next('d.*, e.*')}
   CROSS JOIN LATERAL (SELECT ${eventColumns} FROM $schema.events WHERE seq = d.event OFFSET 0) AS e ORDER BY endpoint, due, id`
 

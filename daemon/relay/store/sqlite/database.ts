@@ -27,9 +27,9 @@ const schema = schemaOf(dialect)
 
 export interface SqliteDatabase extends RelayDatabase {
   readonly connection: DatabaseSync
-  /** Does work in one transaction, at once. */
+  /** Does work in one synchronous transaction. */
   transactionNow<T>(work: () => T): T
-  /** Reads several times in one snapshot, at once. Each statement by itself would lock the file. */
+  /** Reads several times in one snapshot, synchronously. Each statement by itself would lock the file. */
   snapshotNow<T>(work: () => T): T
   /** Runs a plan inside of such work. */
   run<T>(plan: Plan<T>): T
@@ -40,7 +40,7 @@ export interface SqliteDatabase extends RelayDatabase {
 }
 
 /**
- * Opens or creates the file, with mode 0600; the write-ahead files beside it take after it. Tables of earlier versions are migrated.
+ * Opens or creates the file, with mode 0600; its write-ahead files get the same mode. Tables of earlier versions are migrated.
  * @throws StorageError `newer` when a later version wrote it, `damaged` when it is not a relay store, `unavailable`, `full`
  */
 export async function openDatabase(path: string): Promise<SqliteDatabase> {

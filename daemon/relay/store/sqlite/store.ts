@@ -28,7 +28,7 @@ const nothingNew: StoreChanges = {
 
 /** A log that cannot be emptied, because somebody reads, is tried again after so many polls. */
 const pollsBetween = 50
-/** Pages given back to the disk at once. */
+/** Pages given back to the disk per step. */
 const pages = 2000
 
 /**
@@ -114,7 +114,7 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
     oldestVersion = now
     const waiting = yield* row(`SELECT count(*) AS n FROM deliveries WHERE state = 'pending'`)
     const pending = number(waiting ?? {}, 'n')
-    // A smallest number beside the count would take four times as long.
+    // A smallest number along with the count would take four times as long.
     const oldest = pending > 0 ? ((yield* row(oldestPending, [oldestFrom])) ?? (yield* row(oldestPending, [0]))) : undefined
     if (oldest) oldestFrom = number(oldest, 'id')
     return { pending, oldest: oldest ? oldestFrom : null }

@@ -71,7 +71,7 @@ export function waitingReader(database: SqliteDatabase): Pick<RelayStore, 'reads
     readsAtOnce: 128,
     async peek(endpoints, lane, limit, except) {
       const keep = contentKeeper()
-      // First attempts are due at once, as a rule, so what is to be sent is read with them.
+      // First attempts are usually due immediately, so what is to be sent is read with them.
       const peekAndKeep = (endpoint: number): readonly Waiting[] => {
         const waiting = peek(endpoint, lane, limit, except?.get(endpoint))
         if (lane === 'first') waiting.forEach(keep)

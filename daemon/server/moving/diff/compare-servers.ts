@@ -27,7 +27,7 @@ export interface Comparison {
 }
 
 const maxKept = 10_000
-/** Requests to each server at once. */
+/** Concurrent requests to each server. */
 const atOnce = 4
 /** An id that no record has. */
 const nobody = '9007199254740991'

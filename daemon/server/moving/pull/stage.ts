@@ -70,8 +70,8 @@ interface Declared<R extends Row, N> {
   readonly counted?: 'tag' | 'badge'
   /** Whether a record can become a row. */
   accepts?(tx: ScopedTx, record: Given, place: Place): Promise<boolean>
-  /** Rows beside the record's own one. */
-  beside?(tx: ScopedTx, record: Given, place: Place): Promise<void>
+  /** Rows in addition to the record's own one. */
+  related?(tx: ScopedTx, record: Given, place: Place): Promise<void>
   /**
    * Takes away a row that is gone.
    * @returns whether it could be taken away

@@ -18,7 +18,7 @@ import { noCounts, writeRecords } from './write-records.ts'
 
 /** Parents whose lists are written in one transaction. */
 const chunkSize = 24
-/** Lists that are asked for at once. */
+/** Lists that are requested concurrently. */
 const atOnce = 6
 
 function placeOf({ ids, owner, state }: Pulling, stage: Stage, parents: readonly Row[]): Place {
@@ -85,7 +85,7 @@ export async function walkStage(pulling: Pulling, stage: Stage, isBegun: boolean
       isResumed = false
       pulling.tell(stage.name, pulling.state.counts[stage.name]?.read ?? 0)
     }
-  // A record goes meanwhile, but not all of them: the server has no such lists.
+  // One record may go in between, but not all of them: the server has no such lists.
   if (asked > 0 && answered === 0 && pulling.state.unread[stage.name] === undefined)
     pulling.state = { ...pulling.state, unread: { ...pulling.state.unread, [stage.name]: 'missing' } }
   const done: State = { ...pulling.state, done: [...pulling.state.done, stage.name], stage: null, after: [] }

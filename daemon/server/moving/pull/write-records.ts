@@ -82,7 +82,7 @@ export async function writeRecords(
       : await insert(tx, stage, columnsOf(stage, record, place, true), counts)
     known.set(key, after)
     ids.push(after.id)
-    await stage.beside?.(tx, record, place)
+    await stage.related?.(tx, record, place)
   }
   return ids
 }

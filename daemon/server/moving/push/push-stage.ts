@@ -36,7 +36,7 @@ export interface Push {
   upload(url: string): Promise<string>
 }
 
-/** A request for one row, beside its operation. */
+/** A request for one row, in addition to its operation. */
 export interface Request {
   readonly params?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, string>>
@@ -54,7 +54,7 @@ interface Declared<R extends Row> {
   readonly where?: Where<NoInfer<R>>
   /** The rows in the order of the server; by id by default. */
   rows?(push: Push): AsyncIterable<NoInfer<R>>
-  /** Whether the server has its records in one list with those of the stages beside it. They are sent in the order of that list. */
+  /** Whether the server has its records in one list with those of its neighbouring stages. They are sent in the order of that list. */
   readonly isInFeed?: boolean
   /** The table under which others find the id of the record; the stage's own by default. */
   readonly label?: string
@@ -84,7 +84,7 @@ interface Declared<R extends Row> {
   /** The id of a record on the server because of which a create is refused. */
   taken?(row: NoInfer<R>, push: Push): Promise<string | undefined>
   /** Other rows that this create has made. */
-  beside?(row: NoInfer<R>, answer: Given, push: Push): readonly Label[] | Promise<readonly Label[]>
+  related?(row: NoInfer<R>, answer: Given, push: Push): readonly Label[] | Promise<readonly Label[]>
   /** Why a row is not for the API at all. */
   reason?(row: NoInfer<R>, push: Push): string | undefined
   /** The columns whose defaults the server has too; those of the table by default. */

@@ -108,7 +108,7 @@ async function begin(target: Paced, { base, name }: Server): Promise<{ id: strin
   return { id, name: `${base} network ${id}`, me: (await memberOfToken(target)) ?? {} }
 }
 
-/** Beside the file of the storage, or where the command runs; each server has its own. */
+/** Next to the file of the storage, or where the command runs; each server has its own. */
 function stateFile(from: string, there: string): string {
   const name = createHash('sha256').update(there).digest('hex').slice(0, 8)
   const file = fileOfStorage(from)

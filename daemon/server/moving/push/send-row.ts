@@ -109,8 +109,9 @@ async function note(
   const to = stage.hasNoId ? '' : textOf(record['id'])
   if (to === '' && !stage.hasNoId) throw new CommandFailure(`${asked.operation}: the server has answered without an id`)
   const body = isGiven(asked.body) ? asked.body : {}
-  const beside = outcome === 'sent' ? ((await stage.beside?.(row, record, push)) ?? []) : []
-  if (beside.length > 0) await push.journal.add(beside.map(([table, key, other]) => [`${table} ${key}`, { to: other, sent: {} }]))
+  const related = outcome === 'sent' ? ((await stage.related?.(row, record, push)) ?? []) : []
+  if (related.length > 0)
+    await push.journal.add(related.map(([table, key, other]) => [`${table} ${key}`, { to: other, sent: {} }]))
   const fields = Object.entries(await changesOf(push, stage, row))
   // A record that was there already stays as it is, until its row changes.
   const sent = outcome === 'matched' ? fields : fields.filter(([name, value]) => isSame(body[name] ?? null, value ?? null))

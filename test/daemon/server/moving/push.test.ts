@@ -51,7 +51,7 @@ test('the report counts what the API does not take', async () => {
   expect(leftIn(report)).toEqual([
     'members: 1 × their e-mail address is not known',
     'members: 1 × they have left the network',
-    'posts: 1 × a draft post would be published at once',
+    'posts: 1 × a draft post would be published immediately',
     'rsvps: 1 × a record that it needs is not on the server (members)',
     'reactions to posts: 2 × the API lets only the member of the token react',
     'reactions to comments: 2 × the API lets only the member of the token react',

@@ -42,7 +42,7 @@ const allPolls = stage({
     },
   },
   inserts: { content_type: () => 'text' },
-  beside: (tx, record, place) => ensureMember(tx, within(record, 'creator'), place),
+  related: (tx, record, place) => ensureMember(tx, within(record, 'creator'), place),
 })
 
 /** The part of a rule of RFC 5545 with this name. */
@@ -73,7 +73,7 @@ const allEvents = stage({
   },
   // The event's own list does not show its space; the list of posts does.
   accepts: async (tx, { id }, { ids }) => (await tx.get(posts, ids.here(id))) !== undefined,
-  async beside(tx, record, place) {
+  async related(tx, record, place) {
     await ensureMember(tx, within(record, 'creator'), place)
     const description = record['description'] === null ? null : textOf(record['description'])
     await tx.update(posts, place.ids.here(record['id']), { description })
@@ -122,7 +122,7 @@ const allRsvps = stage({
     },
   },
   inserts: { created_at: ({ updated }) => updated },
-  beside: (tx, record, place) => ensureMember(tx, within(record, 'member'), place),
+  related: (tx, record, place) => ensureMember(tx, within(record, 'member'), place),
 })
 
 const allCourseworks = stage({

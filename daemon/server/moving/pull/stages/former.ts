@@ -54,7 +54,7 @@ async function noteRole(tx: ScopedTx, { id, role }: MemberRow, admin: unknown): 
   if (admin === false && role === 'host') await tx.update(members, id, { role: 'contributor' })
 }
 
-/** A member who is not shown any more has left. Their content stays, as it does for every member who leaves. */
+/** A member who is not shown any more has left. Their content stays, as it does when any member leaves. */
 export async function memberGone(tx: ScopedTx, { id }: Row): Promise<boolean> {
   await removeDependents(tx, members, id)
   await tx.update(members, id, { state: 'deleted', email_key: null, categories: [] })

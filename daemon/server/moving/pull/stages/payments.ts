@@ -58,7 +58,7 @@ const subscriptionsThat = (are: 'live' | 'ended'): Stage =>
     },
     // The times of the record are those of its member.
     inserts: { created_at: (record) => within(record, 'subscription')['purchased_at'] },
-    beside: (tx, record, place) => ensureMember(tx, { ...record, id: record['member_id'] }, place),
+    related: (tx, record, place) => ensureMember(tx, { ...record, id: record['member_id'] }, place),
   })
 
 const allPurchases = stage({
@@ -78,7 +78,7 @@ const allPurchases = stage({
     updated_at: (record) => within(record, 'purchase')['updated_at'],
     revoked_at: () => null,
   },
-  beside(tx, record, place) {
+  related(tx, record, place) {
     const person = Object.entries(record).flatMap(([name, value]) => (name.startsWith('member_') ? [[name.slice(7), value]] : []))
     return ensureMember(tx, Object.fromEntries(person), place)
   },
@@ -103,7 +103,7 @@ const planMembers = stage({
     created_at: ({ created_at }) => created_at,
     source: () => 'direct',
   },
-  beside: (tx, { id }, { params, ids }) => noteSource(tx, params['plan_id'] ?? '', ids.here(id)),
+  related: (tx, { id }, { params, ids }) => noteSource(tx, params['plan_id'] ?? '', ids.here(id)),
 })
 
 /** The ground of an access is not shown. A live payment is one. */

@@ -27,7 +27,7 @@ const allMembers = stage({
       listIn(record, 'categories').map(({ id, title }) => ({ id: ids.here(id), title: textOf(title) })),
     state: () => 'active',
   },
-  async beside(_tx, { email }, { facts }) {
+  async related(_tx, { email }, { facts }) {
     if (shownAddress(email) !== undefined) facts.addressShown = true
     else if (textOf(email) !== '') facts.addressMasked = true
   },
@@ -177,7 +177,7 @@ const allAnswers = stage({
     member_id: (_, { params }) => params['member_id'],
     locations: (record, { parents }) => (parents[0]?.['response_type'] === 'multi_location' ? listIn(record, 'locations') : null),
   },
-  beside: (tx, record, place) => choose(tx, place, listIn(record, 'segments')),
+  related: (tx, record, place) => choose(tx, place, listIn(record, 'segments')),
   async gone(tx, { id, custom_field_id, member_id }) {
     for (const row of await tx.find(memberSegments, { where: { custom_field_id, member_id } }))
       await tx.remove(memberSegments, row.id)

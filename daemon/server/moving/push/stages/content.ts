@@ -9,7 +9,7 @@ const kinds = ['post', 'article', 'announcement', 'introduction']
 
 /** The API publishes every post that it makes. */
 const unpublished = ({ status }: PostRow): string | undefined =>
-  status === 'posted' ? undefined : `a ${status} post would be published at once`
+  status === 'posted' ? undefined : `a ${status} post would be published immediately`
 
 /** Columns that the server makes of the others. */
 const ofPosts = ['family', 'post_type', 'summary', 'status', 'content_type', 'published_at', 'last_activity_at'] as const

@@ -53,7 +53,7 @@ const allCourseworks = pushStage({
   params: ({ space_id }, push) => ({ space_id: push.there('spaces', space_id) }),
   body: async (row, push) => given({ type: row.type, ...(await parentOf(row, push)), ...settings(row) }),
   changes: async (row, push) => ({ ...(await parentOf(row, push)), ...settings(row) }),
-  async beside(row, { parent_id }, push) {
+  async related(row, { parent_id }, push) {
     const overview = await overviewOf(row.space_id, push)
     const isFirst = overview && overview.id === row.parent_id && push.thereIf('courseworks', overview.id) === undefined
     return isFirst && textOf(parent_id) !== '' ? [['courseworks', overview.id, textOf(parent_id)]] : []

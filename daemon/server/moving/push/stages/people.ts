@@ -89,8 +89,8 @@ const allMembers = pushStage({
     const found: unknown = await target.run(() => target.client.members.byEmail({ email }))
     return isGiven(found) ? textOf(found['id']) || undefined : undefined
   },
-  // A limited member is in their spaces at once.
-  async beside({ id, member_type }, { id: there }, push) {
+  // A limited member is in their spaces immediately.
+  async related({ id, member_type }, { id: there }, push) {
     if (member_type !== 'limited') return []
     return (await spacesOf(id, push)).map(([space_id]) => ['space_memberships', `${space_id} ${id}`, textOf(there)] as const)
   },
