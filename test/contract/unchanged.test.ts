@@ -60,7 +60,7 @@ test.each([
   expect(t.told()).toBe(told)
 })
 
-test('an update that changes something is told, and moves updated_at', async () => {
+test('an update that changes something sends an event, and moves updated_at', async () => {
   const t = await setUp()
   t.clock.advance(60_000)
   const updated_at = '2026-11-20T10:01:00.000Z'

@@ -252,7 +252,7 @@ describe.each(Object.entries(fields))('%s', (_, { field, good, bad, says }) => {
   })
 })
 
-test('a missing field is told to be required, by its name', () => {
+test('a missing field is reported as required, by its name', () => {
   const body = request('Test', { title: Title, email: Email })
   expect(() => parseInput(body, {}, defaultTextLimits)).toThrow('title is required; email is required')
 })

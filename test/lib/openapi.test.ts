@@ -187,7 +187,7 @@ test("a community's limits are in its document", async () => {
   expect(at(poll, 'choices', 'items')['maxLength']).toBe(7)
 })
 
-test('a field that nobody published is a mistake that is found at once', () => {
+test('a field without a published schema is an error immediately', () => {
   expect(() => schemaWriter(settings).of(v.string())).toThrow('publish() it')
 })
 

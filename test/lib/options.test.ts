@@ -37,7 +37,7 @@ test('an object with methods stays the one that was given', () => {
   expect(options.hooks.before?.()).toBe('mine')
 })
 
-test('every problem is told, names that do not exist first, each with the nearest that does', () => {
+test('every problem is listed, unknown names first, each with the nearest that does', () => {
   expect(
     problemsOf({ sise: 1, size: 0, mode: 'of', limits: { titel: 5, strict: 1 }, clock: { now() {} }, names: ['a', 1, 2] }),
   ).toEqual([

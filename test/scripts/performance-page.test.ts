@@ -87,7 +87,7 @@ test('figures that are missing leave their section alone', () => {
   expect(performancePage(page, () => undefined).page).toBe(page)
 })
 
-test('every mark of the page has its section, so that the page can be written anew', () => {
+test('every mark of the page has its section, so that the page can be regenerated', () => {
   const page = readFileSync('docs/performance.md', 'utf8')
   const marks = [...page.matchAll(/<!-- measured: (\w+) -->/g)].map(([, name]) => name)
   expect(marks).toEqual(['api', 'relay', 'cluster', 'backlog', 'isolation', 'hosts', 'start'])

@@ -165,7 +165,7 @@ describe('a lock file without sockets', () => {
   /** Texts begin with `dead` or `living`; who writes a living one keeps it. */
   const rules = { isHeld: async (text: string) => text.startsWith('living'), forget: async () => {} }
 
-  test('goes from a dead owner to exactly one of many at once', async () => {
+  test('goes from a dead owner to exactly one of many concurrent ones', async () => {
     for (let round = 0; round < 30; round++) {
       const file = join(temporaryDirectory(), 'lock')
       writeFileSync(file, `dead ${round}`)

@@ -82,7 +82,7 @@ test('short and long answers have the length of their bytes, and those to HEAD h
     }
 })
 
-test('many requests at once are all answered', async () => {
+test('many concurrent requests are all answered', async () => {
   for (const ask of await application()) {
     const answers = await Promise.all(Array.from({ length: 40 }, () => ask('/me')))
     const names = await Promise.all(answers.map(async (answer) => ((await answer.json()) as { readonly name: string }).name))

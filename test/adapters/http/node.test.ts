@@ -230,7 +230,7 @@ function arrive(listener: ReturnType<typeof toNodeListener>, method: string, url
   listener(request, new ServerResponse(request))
 }
 
-test('writes that arrive in one turn of the event loop begin one straight after the other, and reads at once', async () => {
+test('writes that arrive in one turn of the event loop begin one straight after the other, and reads together', async () => {
   const steps: string[] = []
   const listener = toNodeListener({
     async serve({ method, path }) {

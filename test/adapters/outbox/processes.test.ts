@@ -19,7 +19,7 @@ describe('an outbox with many processes', () => {
     expect(readdirSync(directory).filter((name) => !name.endsWith('.broken'))).toEqual([])
   })
 
-  test('takes two writers at once, each in its own order, while it is read and cleared', { timeout: 60_000 }, async () => {
+  test('takes two concurrent writers, each in its own order, while it is read and cleared', { timeout: 60_000 }, async () => {
     const directory = temporaryDirectory()
     const source = outboxDirectory(directory)
     const read: string[] = []

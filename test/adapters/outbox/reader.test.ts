@@ -193,7 +193,7 @@ describe('outboxDirectory: damage', () => {
     expect(broken(directory)).toEqual(made)
   })
 
-  test('a damaged line at the end of a living writer’s segment is looked at again before it is given up', async () => {
+  test('a damaged line at the end of a living writer’s segment is read again before it is skipped', async () => {
     const directory = directoryWith(Buffer.concat([line('a'), Buffer.alloc(20), Buffer.from('\n')]), living)
     const source = outboxDirectory(directory)
     const { ids, damage, positions } = await readAll(source)

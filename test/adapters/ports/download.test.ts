@@ -108,7 +108,7 @@ test('a file in chunks of one byte comes whole', async () => {
   expect(await guardedDownloads(guard()).get(`${origin}/chunks`, 50_000)).toMatchObject({ ok: true, bytes: { length: 40_000 } })
 })
 
-test('a server that does not answer is given up', async () => {
+test('a server that does not answer times out', async () => {
   expect(await guardedDownloads(guard({}, 0.2)).get(`${origin}/silent`, 1000)).toEqual({ ok: false, reason: 'failed' })
 })
 
@@ -122,7 +122,7 @@ test('the guard refuses by the address in a URL, and by what a name stands for',
   expect(await get('no address', 1000)).toEqual(refused)
 })
 
-test('the bytes are told as they arrive, and who is told may end the download', async () => {
+test('progress is reported as bytes arrive, and the callback may end the download', async () => {
   const { get } = guardedDownloads(guard())
   let arrived = 0
   await get(`${origin}/r%C3%B6schen.png`, 1000, (bytes) => {

@@ -88,7 +88,7 @@ test('a long look goes as far as its limit, and the next one costs nothing new',
   expect(port.expand(daily, { limit: 2 })).toEqual(far?.slice(0, 2))
 })
 
-test('a rule that never comes round is told apart from one that ends', () => {
+test('a rule that never comes round is distinguished from one that ends', () => {
   const never = {
     ...weekly,
     frequency: 'monthly',

@@ -53,7 +53,7 @@ test('a connection that is cut: each counts for itself, and together again when 
   expect((await rows()).map(({ key }) => key)).toEqual(['after', 'before', 'somebody'])
 })
 
-test('a network that swallows everything: nobody waits longer than the time-out, and no password is told', async () => {
+test('a network that swallows everything: nobody waits longer than the time-out, and no password is shown', async () => {
   const proxy = await proxyTo(server.url)
   const { limits, warnings } = await onPostgres({ url: proxy.url })
   await limits.count('before', 3)
@@ -189,7 +189,7 @@ test('a lock of a moment is waited for, and the count stays shared', async () =>
   expect(await rows()).toMatchObject([{ key: '1', used: 1 }])
 })
 
-test('a SQLite file that a power failure has damaged is begun anew', async () => {
+test('a SQLite file that a power failure has damaged is replaced', async () => {
   const { limits, file, open, rows } = await onSqlite()
   await limits.count('1', 3)
   await limits.close()
@@ -199,7 +199,7 @@ test('a SQLite file that a power failure has damaged is begun anew', async () =>
   expect(await rows()).toMatchObject([{ key: '1', used: 1 }])
 })
 
-test('a SQLite file that is damaged while it is in use: each counts for itself until it is begun anew', async () => {
+test('a SQLite file that is damaged while it is in use: each counts for itself until it is replaced', async () => {
   const { limits, warnings, file, rows } = await onSqlite()
   // The first count is followed by a sweep, which is not to meet the damage.
   for (const _ of [1, 2]) await limits.count('1', 3)

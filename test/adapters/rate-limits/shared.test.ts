@@ -31,7 +31,7 @@ describe.each([
     }
   })
 
-  test('of 600 requests at once, in four processes, exactly as many pass as the limit allows, each with another number', async () => {
+  test('of 600 concurrent requests, in four processes, exactly as many pass as the limit allows, each with another number', async () => {
     const { open } = await database()
     const processes = await Promise.all(times(4).map(() => open()))
     const counts = await Promise.all(times(600).map(async (n) => processes[n % 4]?.count('1', 150)))
@@ -49,7 +49,7 @@ describe.each([
     expect(await rows()).toHaveLength(keys.length)
   })
 
-  test('when the minute has ended, the count begins anew', async () => {
+  test('when the minute has ended, the count starts over', async () => {
     const { open, move } = await database()
     const [first, second] = [await open(), await open()]
     for (const _ of times(3)) await first.count('1', 5)
@@ -75,7 +75,7 @@ describe.each([
     expect(await rows()).toMatchObject([{ key: '1', used: 3 }])
   })
 
-  test('a plan with a higher limit counts at once, and continues with the present count', async () => {
+  test('a plan with a higher limit counts immediately, and continues with the present count', async () => {
     const { open } = await database()
     const limits = await open()
     for (const _ of times(3)) await limits.count('1', 2)
@@ -104,7 +104,7 @@ describe.each([
     await expect(limits.count('1', 3)).rejects.toMatchObject({ code: 'closed' })
   })
 
-  test('of many that open at once on an empty database each one works', async () => {
+  test('of many that open an empty database concurrently each one works', async () => {
     const { open } = await database()
     const processes = await Promise.all(times(6).map(() => open()))
     const counts = await Promise.all(processes.map((limits) => limits.count('1', 6)))

@@ -55,7 +55,7 @@ const insert = ({ rows, dialect }: TestDatabase, taken: number) =>
   rows(`INSERT INTO ${dialect.table('events')} (taken) VALUES (${taken})`)
 
 describe.each(engines)('%s', (_name, open) => {
-  test('additions leave rows and the version as they are, and an older program works beside them', async () => {
+  test('additions leave rows and the version as they are, and an older program works with them', async () => {
     const database = await open()
     await database.migrate(first)
     await insert(database, 10)
@@ -136,7 +136,7 @@ describe.each(engines)('%s', (_name, open) => {
     expect(await database.migrate(renamed)).toEqual(planned)
   })
 
-  test('of many that migrate at once one does it', async () => {
+  test('of many concurrent migrations one does it', async () => {
     const database = await open()
     await database.migrate(added)
     const runs = await Promise.all(Array.from({ length: 5 }, () => database.migrate(renamed)))

@@ -107,7 +107,7 @@ describe.each([
     expect([await host.orders(), await sizeOf(community), await host.events()]).toEqual([0, 1, []])
   })
 
-  test('calls at the same time take turns, though each joins the transaction anew', async () => {
+  test('calls at the same time take turns, though each joins the transaction separately', async () => {
     const { host, community } = await prepared()
     await host.begin()
     const calls = ['1', '2', '1', '3'].map((name) =>
@@ -186,7 +186,7 @@ describe.each([
     expect([await host.orders(), await sizeOf(community), await host.events()]).toEqual([2, 2, ['MemberJoinedHook']])
   })
 
-  test('several operations at once take their turns on the one connection', async () => {
+  test('several concurrent operations take their turns on the one connection', async () => {
     const { host, community } = await prepared()
     await host.begin()
     const joined = community.using(host.native)
@@ -325,7 +325,7 @@ async function manyOrders(order: Documented['order'], community: Community) {
 
 const owner = { email: 'host@example.org', first_name: 'Ada', last_name: 'Host' }
 
-test('the documented form for SQLite: of many orders at once each is whole or not there, and nothing waits in vain', async () => {
+test('the documented form for SQLite: of many concurrent orders each is whole or not there, and nothing waits for ever', async () => {
   const path = join(temporaryDirectory(), 'app.sqlite')
   const database = new DatabaseSync(path)
   database.exec('CREATE TABLE orders (buyer TEXT, item TEXT)')
@@ -346,7 +346,7 @@ test('the documented form for SQLite: of many orders at once each is whole or no
   expect(buyers.map(({ buyer }) => buyer)).toEqual(['a', 'b', 'c', 'd'].map((name) => `${name}@example.org`))
 })
 
-test('the documented form for PostgreSQL: of many orders at once each is whole or not there', async () => {
+test('the documented form for PostgreSQL: of many concurrent orders each is whole or not there', async () => {
   const schema = server.newSchema()
   const client = await server.client()
   await client.query(`CREATE TABLE orders_${schema} (buyer text, item text)`)

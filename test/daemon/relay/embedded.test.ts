@@ -67,7 +67,7 @@ test.each(Object.keys(storages))('%s: a storage and its relay share one call', a
   expect(await relay.metrics()).toContain('relay_ready 1')
 })
 
-test('after `stop` nothing is sent, and a relay that is started by the address sends what has come meanwhile', async () => {
+test('after `stop` nothing is sent, and a relay that is started by the address sends what was committed in between', async () => {
   const hook = await receiver()
   const storage = await sqliteStorage({ path: join(temporaryDirectory(), 'db.sqlite') })
   const { joins, encryptionKeys } = await communityOn(storage, `${hook.url}/`)

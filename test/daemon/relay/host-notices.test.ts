@@ -13,7 +13,7 @@ const told = ({ received }: Receiver): Told[] => received.map(({ body }) => JSON
 const typesOf = (hook: Receiver): string[] => told(hook).map(({ event_type }) => event_type)
 const host = (url: string) => endpoint(url, { id: '99', audience: 'host', key: 'host-key' })
 
-test('a circuit that opens and closes is told to the host, in the envelope of every event', async () => {
+test('the host is notified when a circuit opens and closes, in the envelope of every event', async () => {
   const [bad, ears] = await Promise.all([receiver(status(500)), receiver()])
   const all = await bench({ breakerCooldown: 0.2, retrySchedule: Array.from({ length: 50 }, () => 0.01) })
   await all.append(host(ears.url), endpoint(bad.url), ...events('e', 10))
@@ -43,7 +43,7 @@ test('an endpoint that is disabled, and a delivery without attempts left, are to
   expect(others.received).toEqual([])
 })
 
-test('what the host could not be told while it was down is told after a restart of the relay', async () => {
+test('notices that the host missed while it was down are sent after a restart of the relay', async () => {
   const [gone, ears] = await Promise.all([receiver(status(410)), receiver(status(503))])
   const all = await bench({ retrySchedule: [0, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3] })
   await all.append(host(ears.url), endpoint(gone.url), event('a'))
@@ -55,7 +55,7 @@ test('what the host could not be told while it was down is told after a restart 
   expect(new Set(told(ears).map(({ event_id }) => event_id)).size).toBe(1)
 })
 
-test('nothing is told about the host’s own endpoint, so it cannot feed itself', async () => {
+test('there are no notices about the host’s own endpoint, so it cannot feed itself', async () => {
   const ears = await receiver(status(500))
   const all = await bench({ retrySchedule: [0, 0.01, 0.01, 0.01, 0.01, 0.01], breakerCooldown: 0.01 })
   await all.append(host(ears.url), event('mail', { audience: 'host', event_type: 'WelcomeEmailRequestedHook' }))

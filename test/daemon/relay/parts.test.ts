@@ -128,7 +128,7 @@ describe('createConcurrencyLimiter', () => {
     expect(limits).toEqual([1, 2, 2, 4, 4, 4, 4, 8, 8, 4, 2, 1, 1])
   })
 
-  test('begins anew with one when it took its time to fail', () => {
+  test('starts over with one when the failure was slow', () => {
     const limiter = createConcurrencyLimiter(() => 8, null)
     for (let count = 0; count < 7; count++) limiter.succeeded()
     expect(limiter.limit).toBe(8)
@@ -164,7 +164,7 @@ describe('checkSettings', () => {
     expect(checkSettings({ timeout: 0.5, retrySchedule: undefined })).toEqual({ ...defaultSettings, timeout: 0.5 })
   })
 
-  test('names every problem at once', () => {
+  test('names every problem in one error', () => {
     const given = { timeout: 0, retrySchedule: [], maxInFlightPerEndpoint: 1.5, allowHttp: 'yes', nonsense: 1, constructor: 2 }
     const problems = (() => {
       try {
@@ -220,7 +220,7 @@ describe('classify', () => {
 })
 
 describe('a poll loop', () => {
-  test('begins a step at once after a hint, unless the last one failed', async () => {
+  test('begins a step immediately after a hint, unless the last one failed', async () => {
     const clock = virtualClock()
     let steps = 0
     let fails = false

@@ -338,7 +338,7 @@ describe('endpoints', () => {
     expect(Math.max(...times) - Math.min(...times)).toBeGreaterThan(250)
   })
 
-  test('get at most so many at once', async () => {
+  test('get at most so many in parallel', async () => {
     const hook = await receiver((_, response) => void setTimeout(() => response.writeHead(204).end(), 20))
     const { append } = await bench({ maxInFlightPerEndpoint: 3 })
     await append(endpoint(hook.url), ...events('e', 30))

@@ -105,7 +105,7 @@ test.each([
   await server.stop()
 })
 
-test('two processes at once leave the lines of both', async () => {
+test('two concurrent processes leave the lines of both', async () => {
   const storage = `sqlite:${join(temporaryDirectory(), 'db.sqlite')}`
   const { one, ran } = commandsOn(storage)
   await one('networks', 'create', '--subdomain', 'paint-pals', '--title', 'Paint Pals', ...owner)

@@ -236,7 +236,7 @@ test('endpoints: what is left out stays, secrets come from files or are made and
   expect(await text('endpoints', 'list')).toBe('There is no endpoint.')
 })
 
-test('a mistake of an endpoint is told in the words of its option', async () => {
+test('an invalid endpoint is reported in the words of its option', async () => {
   const { refusal, text, directory } = await storageWithNetwork()
   const add = ['endpoints', 'add', '--url', 'https://example.org/hook'] as const
   const empty = join(directory, 'empty')

@@ -58,7 +58,7 @@ test('a server without a place for temporary files warns that commands cannot re
   })
 })
 
-test('beside a running server on lowdb keys, endpoints and networks are managed as beside any other storage', async () => {
+test('with a server running on lowdb, commands manage keys, endpoints and networks as on any other storage', async () => {
   const storage = `lowdb:${join(temporaryDirectory(), 'db.json')}`
   const { me, facts, stop, out } = await startServer('--storage', storage)
   const [key] = await ran('keys', 'create', '--storage', storage, '--name', 'Connector', '--scope', 'me:read')

@@ -159,7 +159,7 @@ async function expectOneEventEach({ outbox }: Place, members: readonly Json[]): 
   expect([...joins.values()].sort()).toEqual(members.map(({ id }) => id).sort())
 }
 
-test('memory: after kill -9 the server begins anew, as if it had never run', async () => {
+test('memory: after kill -9 the server starts empty', async () => {
   const flags = ['--demo', '--storage', 'memory:']
   const counts: number[] = []
   for (let round = 0; round < 2; round++) {

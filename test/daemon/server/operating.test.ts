@@ -122,7 +122,7 @@ test('an ending server is alive and no longer ready', () => {
   ])
 })
 
-test('a fault is told with its stack and what it belongs to, as one object under --json', () => {
+test('a fault is logged with its stack and its request, as one object under --json', () => {
   const written: string[] = []
   const out = { line: () => undefined, warn: (text: string) => void written.push(text) }
   createLog(out, true, () => 0).fault('in the API', new Error('no such table'), { request_id: 'r1', operation: 'tags.create' })

@@ -157,7 +157,7 @@ async function leaveEverywhere(panel: Panel): Promise<void> {
   await Promise.all(times.map(() => leave(panel, 'GET', 'audit/export', '\r\n', 'answered')))
 }
 
-test('on SQLite every fault is a page that shows what to do, and who leaves in the middle leaves nothing behind', async () => {
+test('on SQLite every fault is a page that shows what to do, and an aborted request leaves nothing behind', async () => {
   const path = join(temporaryDirectory(), 'db.sqlite')
   const panel = await panelOf(`sqlite:${path}`)
   const other = new DatabaseSync(path, { timeout: 60_000 })

@@ -129,7 +129,7 @@ test('pages have a button to sign out, which posts to the login of this server',
   expect(await page.text()).toContain('<form method="post" action="../logout"><button class="plain">Sign out</button></form>')
 })
 
-test('of many who open a link at once, one enters', async () => {
+test('of many who open a link concurrently, one enters', async () => {
   const { url } = await linkBy()
   const statuses = (await Promise.all(Array.from({ length: 8 }, () => get(url)))).map(({ status }) => status)
   expect(statuses.toSorted()).toEqual([303, ...Array.from({ length: 7 }, () => 403)])

@@ -107,7 +107,7 @@ test.each([
   expect(refused).toMatch(sentence)
 })
 
-test('without an endpoint somebody is told so; a storage without a server takes the event, too', async () => {
+test('without an endpoint the command says so; a storage without a server takes the event too', async () => {
   const { lines, warnings, refused } = await folkmoot('trigger', 'PostCreatedHook', '--storage', await madeStorage())
   expect({ lines, warnings, refused }).toEqual({
     lines: ['PostCreatedHook is in the outbox, for 0 endpoints of pals.'],

@@ -137,7 +137,7 @@ describe.each([
     expect(await database.counted()).toBe(1)
   })
 
-  test('they share one count: of 130 requests at once 100 pass, and then neither lets one through', async () => {
+  test('they share one count: of 130 concurrent requests 100 pass, and then neither lets one through', async () => {
     const before = both.errors()
     const send = await twoNetworks(both)
     const answers = await Promise.all(times(130).map((n) => send(n, 'standard')))
@@ -156,7 +156,7 @@ describe.each([
     expect(both.errors()).toBe(before)
   })
 
-  test('one Idempotency-Key, sent to both at once, makes one record, and everybody gets its answer', async () => {
+  test('one Idempotency-Key, sent to both concurrently, creates one record, and both get its answer', async () => {
     const before = both.errors()
     const send = await twoNetworks(both)
     const answers = await Promise.all(times(20).map((n) => send(n, 'unlimited', { key: 'once', title: 'Once' })))

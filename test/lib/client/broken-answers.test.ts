@@ -84,7 +84,7 @@ test('a whole answer with half of the JSON is an InvalidAnswer with its text', a
   expect(seen.length).toBe(1)
 })
 
-test('the time limit covers the body, and its connection is given up', async () => {
+test('the time-out covers the body, and its connection is dropped', async () => {
   let closed = 0
   const { client, endTime } = await served((_, response) => {
     response.on('close', () => closed++)

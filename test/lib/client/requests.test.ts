@@ -63,7 +63,7 @@ test('arguments in the wrong place are refused before anything is sent', () => {
   expect(requests).toEqual([])
 })
 
-test('createClient names every wrong option at once, and never the token', () => {
+test('createClient names every wrong option in one error, and never the token', () => {
   const wrong = {
     ...{ baseUrl: 'https://a:b@api.test', network: '../1', token: 'sec ret', fetch: 5, timeout: -1, maxRetries: 1.5 },
     ...{ maxRetryWait: 0, maxAnswerBytes: 0, ids: 'number', onRetry: 1, tokn: 'sec ret' },

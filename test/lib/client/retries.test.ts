@@ -141,7 +141,7 @@ test('a page in the middle of a list is tried again, and no record is missing or
   ])
 })
 
-test('a signal ends a call at once with its reason, while it waits too', async () => {
+test('a signal ends a call immediately with its reason, also while it waits', async () => {
   const before = AbortSignal.abort('never')
   const first = scripted([])
   await expect(first.client.me.show({ signal: before })).rejects.toBe('never')

@@ -127,7 +127,7 @@ describe.each([
   })
 })
 
-test('without an encryption key nothing new is kept in plain text beside what is encrypted', async () => {
+test('without an encryption key nothing new is stored in plain text next to encrypted values', async () => {
   const { community, storage } = await createTestCommunity({ encryptionKeys: [first] })
   const { id } = await community.endpoints.upsert(good)
   const before = await rowsOf(storage)
@@ -145,7 +145,7 @@ test('an endpoint whose encryption key is lost is saved by a new key and secret'
   expect(await endpointsWith(storage, [second]).upsert(fresh)).toMatchObject({ key: fresh.key, secrets: fresh.secrets })
 })
 
-test('a rotation that ends the old ones at once does not have to read them', async () => {
+test('a rotation that ends the old ones immediately does not have to read them', async () => {
   const { community, storage, records } = await createTestCommunity({ encryptionKeys: [first] })
   const { id } = await community.endpoints.upsert(good)
   const endpoints = endpointsWith(storage, [second])

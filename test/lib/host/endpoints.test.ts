@@ -110,7 +110,7 @@ test('keys and secrets are made here where they are asked for, and kept where th
   expect(again).toMatchObject({ key: made.key, secrets: made.secrets })
 })
 
-test('a replaced key and secret hold beside the new ones for a day, and are gone after that', async () => {
+test('a replaced key and secret stay valid with the new ones for a day, and are gone after that', async () => {
   const { community, clock, records, storage } = await createTestCommunity()
   const { id } = await community.endpoints.upsert({ ...good, secrets: [secret] })
   const { endpoint, key = '', secret: next = '' } = await community.endpoints.rotate('1', id, { key: true, secret: true })
@@ -127,7 +127,7 @@ test('a replaced key and secret hold beside the new ones for a day, and are gone
   expect(rows).toEqual([expect.objectContaining({ key, secrets: [next], old_keys: null, old_secrets: null })])
 })
 
-test('a rotation without overlap ends every old key at once', async () => {
+test('a rotation without overlap ends every old key immediately', async () => {
   const { community, records } = await createTestCommunity()
   const { endpoints } = community
   const { id } = await endpoints.upsert(good)

@@ -131,7 +131,7 @@ describe('an erasure', () => {
     expect(run.newEvents()).toEqual([])
   })
 
-  test('several at once erase one person once', async () => {
+  test('several concurrent calls erase one person once', async () => {
     const run = await communityWithTraces()
     const erase = () => run.community.members.erase('1', run.zed.id)
     const all = await Promise.all([erase(), erase(), erase()])

@@ -103,7 +103,7 @@ test('a member who was taken out of the network is the same member again, with t
   expect((await send('member_plans.list', { params: { member_id: first.id } })).body.items).toEqual([plan])
 })
 
-test('an invite is accepted once, also by two at once', async () => {
+test('an invite is accepted once, also by two concurrent calls', async () => {
   const { send, invite, accept, newEvents } = await setUp()
   const id = await invite()
   const both = await Promise.allSettled([accept(id), accept(id)])

@@ -125,7 +125,7 @@ describe('a ban', () => {
     await expect(run.community.members.unban('1', grace.id)).rejects.toThrow('The member is not banned')
   })
 
-  test('of two who lift it at once one does', async () => {
+  test('of two concurrent unbans one succeeds', async () => {
     const run = await createTestCommunity()
     const [grace] = await createMembers(run, 'Grace')
     await banned(run, grace.id)

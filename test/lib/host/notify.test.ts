@@ -299,7 +299,7 @@ test('a member rises from ambassador level to ambassador level, and each is said
   expect(newEvents().map(({ payload }) => payload.ambassador_level_name)).toEqual(['Silver', 'Gold'])
 })
 
-test('a profile changes only where it is told, and only a change is said', async () => {
+test('a profile changes only in the named fields, and only a change sends an event', async () => {
   const { notify, told, member, newEvents, clock } = await setUp()
   clock.advance(1000)
   const fields = {

@@ -53,7 +53,7 @@ test('a request of Node in place of a `Request` is an error that names the remed
   await expect(community.handle(ofNode)).rejects.toEqual(remedy)
 })
 
-test('below a base path everything is there, and nothing beside it', async () => {
+test('below a base path everything is there, and nothing outside it', async () => {
   const { community, token } = await createTestCommunity({ basePath: '/community' })
   const get = (path: string) =>
     community.fetch(new Request(`https://api.test${path}`, { headers: { authorization: `Bearer ${token}` } }))

@@ -83,7 +83,7 @@ test('what `before` writes is committed together with the operation', async () =
   expect((await send('spaces.list')).body.items).toHaveLength(1)
 })
 
-test('`after` is told of each event once, and only after the commit', async () => {
+test('`after` gets each event once, and only after the commit', async () => {
   const told: CommittedEvent[] = []
   const committed: number[] = []
   const { send, community, events } = await createTestCommunity({

@@ -97,7 +97,7 @@ test('the same key for another record is refused', async () => {
   expect((await react(posts[1]?.body.id)).status).toBe(422)
 })
 
-test('duplicates that come at once run once', async () => {
+test('concurrent duplicates run once', async () => {
   const { send } = await createTestCommunity()
   const answers = await Promise.all(Array.from({ length: 20 }, () => send('tags.create', tag)))
   expect(new Set(answers.map(({ status, body }) => JSON.stringify({ status, body }))).size).toBe(1)

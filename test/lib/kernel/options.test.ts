@@ -15,7 +15,7 @@ const problemsOf = (options: object): string[] => {
   }
 }
 
-test('every problem is told at once, each with its option and what to do', () => {
+test('all problems are in one error, each with its option and what to do', () => {
   expect(
     problemsOf({
       basePath: 'community/',

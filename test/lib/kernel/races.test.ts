@@ -51,7 +51,7 @@ test('what somebody else has done at the same moment is done', async () => {
   expect(await storage.transaction((tx) => tx.count(mutes, {}))).toBe(1)
 })
 
-test('who comes a moment too late is told the same as who comes later', async () => {
+test('a request that loses a race gets the same answer as a later one', async () => {
   const { storage, ahead } = contested(spaceMemberships)
   const test = await createTestCommunity({ storage })
   const { id: space_id } = await newSpace(test)

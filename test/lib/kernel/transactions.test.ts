@@ -72,7 +72,7 @@ test('a unique key that stays taken is a 422 with the field', async () => {
   expect(faults).toEqual([])
 })
 
-test('of many who want the same address at once one gets it, and the others a 422', async () => {
+test('of many concurrent requests for one address one gets it, and the others a 422', async () => {
   const { send, newEvents } = await createTestCommunity()
   const answers = await Promise.all(Array.from({ length: 10 }, () => send('members.create', { body: member })))
   expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(422)])

@@ -153,7 +153,7 @@ test.each([
   expect(unusable[0]?.reason).toContain('`body_length`')
 })
 
-test('what is told about an unusable record is what it is about, and no value of it', () => {
+test('the message about an unusable record names the record, and no value of it', () => {
   const secret = 'whsec_secret'
   const { unusable } = checkRecords([event({ body: secret }), endpoint({ key: null, secrets: [secret] }), event({ event_id: 5 })])
   expect(unusable).toMatchObject([

@@ -4,7 +4,7 @@ import { admin, createTestPanel } from './support.ts'
 
 const tokenIn = (text: string): string => /id="token"[^>]* value="(fmt_\w+)"/.exec(text)?.[1] ?? ''
 
-test('a key made by a form is shown once, works, and stops at once when it is revoked', async () => {
+test('a key made by a form is shown once, works, and stops immediately when it is revoked', async () => {
   const { get, post, sendAs, community } = await createTestPanel()
   const made = await post('1/keys', [
     ['name', 'Mail sync'],
@@ -36,7 +36,7 @@ test('a key made by a form is shown once, works, and stops at once when it is re
   expect(after).not.toContain(`keys/${key?.id}/revoke`)
 })
 
-test('a refused form keeps its values and shows each problem beside its field', async () => {
+test('a refused form keeps its values and shows each problem next to its field', async () => {
   const { post, community } = await createTestPanel()
   const before = (await community.keys.list('1')).length
   const { status, text } = await post('1/keys', [
@@ -111,7 +111,7 @@ test('a form that is sent twice makes one key, and shows its value once, in any 
   expect((await community.keys.list('1')).filter(({ name }) => name === 'Once')).toHaveLength(1)
 })
 
-test('a refused form is shown anew, and can be sent again', async () => {
+test('a refused form is shown again, and can be sent again', async () => {
   const { get, post } = await createTestPanel()
   const first = formIn((await get('1/keys/new')).text, [['name', '']])
   const refused = await post('1/keys', first)

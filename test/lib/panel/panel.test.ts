@@ -102,7 +102,7 @@ test('another network is answered as one that does not exist', async () => {
   expect(await community.keys.list('2')).toEqual([])
 })
 
-test('one network opens at once, several are a list', async () => {
+test('a single network opens directly, several are a list', async () => {
   const one = await createTestPanel({ ...admin, networks: [1] })
   expect((await one.get('')).headers.get('location')).toBe('./1/keys')
   const all = await createTestPanel()

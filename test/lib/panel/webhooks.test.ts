@@ -36,7 +36,7 @@ test('an endpoint made by a form shows its key and secret once, and wants the ch
   }
 })
 
-test('an address that is taken, or none, is refused beside its field, and the choice of events is kept', async () => {
+test('an address that is taken, or none, is refused next to its field, and the choice of events is kept', async () => {
   const { post, community } = await createTestPanel()
   await post('1/webhooks', { url })
   const taken = await post('1/webhooks', [

@@ -31,7 +31,7 @@ test('a link with an id that cannot be one asks nothing of the relay', async () 
   expect(await view.deliveries('1', {}, { limit: 5, after: 'x' })).toEqual({ items: [], next: null })
 })
 
-test('the key is read anew for each call, without the line end of its file', async () => {
+test('the key is read again for each call, without the line end of its file', async () => {
   const given: string[] = []
   let key = 'first'
   const view = relayViewOverControl({

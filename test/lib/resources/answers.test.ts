@@ -42,7 +42,7 @@ const nothing = {
   locations: [],
 }
 
-test('a first answer is made, a second one replaces it, an empty one clears it, and each is told of', async () => {
+test('a first answer is made, a second one replaces it, an empty one clears it, and each sends its event', async () => {
   const { answer, list, send, field, member, params, newEvents } = await withField('text_short')
   const made = await answer({ text: 'Slow' })
   const record = {
@@ -336,7 +336,7 @@ test('both answers of an upsert are published', async () => {
   expect(responses['200'].content['application/json'].schema).toEqual({ $ref: '#/components/schemas/CustomFieldAnswerResponse' })
 })
 
-test('of two first answers at once the second one replaces the first', async () => {
+test('of two concurrent first answers the second one replaces the first', async () => {
   const { answer, list, newEvents } = await withField('text_short')
   expect((await Promise.all([answer({ text: 'a' }), answer({ text: 'b' })])).map(({ status }) => status)).toEqual([200, 200])
   expect(await list()).toHaveLength(1)

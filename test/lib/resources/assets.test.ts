@@ -114,7 +114,7 @@ test('metadata as a text above its limit is refused before it is parsed', async 
   expect(files.size).toBe(0)
 })
 
-test('the texts of a form have the limit of other bodies together, beside its file', async () => {
+test('the texts of a form have the limit of other bodies together, apart from its file', async () => {
   const { upload, files } = await withStore({ limits: { bodyBytes: 2_000, assetBytes: 10_000 } })
   const large = { asset_style: 'cover', asset_file: file('x'.repeat(5_000), 'a.txt') }
   const texts = (each: number) => ({ first: 'x'.repeat(each), 'metadata[a]': 'x'.repeat(each) })

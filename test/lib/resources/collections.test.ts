@@ -38,7 +38,7 @@ test.each([
   expect(await test.send('collections.create', { body })).toMatchObject({ status: 422, body: { error } })
 })
 
-test('of many requests for one name at once, one gets it', async () => {
+test('of many concurrent requests for one name, one gets it', async () => {
   const { send } = await createTestCommunity()
   const answers = await Promise.all(
     ['Rooms', 'rooms', 'ROOMS', 'RooMs'].map((name) => send('collections.create', { body: { name } })),

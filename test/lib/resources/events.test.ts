@@ -18,7 +18,7 @@ async function withEvent(more: object = {}) {
   return { ...network, event, params: { id: event.id } }
 }
 
-test('a new event is answered with 200, is a post of its space, and is told of', async () => {
+test('a new event is answered with 200, is a post of its space, and sends its event', async () => {
   const { event, send, owner, newEvents, params } = await withEvent({
     description: '<p>Bring gloves.</p>',
     location: 'Shed',
@@ -210,7 +210,7 @@ test('frequency null makes it an event that takes place once', async () => {
   expect(body).toMatchObject({ frequency: null, interval: null, recurrence_rule: null })
 })
 
-test('one end of the series takes the place of the other; both at once are refused', async () => {
+test('one end of the series replaces the other; both together are refused', async () => {
   const { send, params } = await withEvent({ frequency: 'daily', recurrence_count: 3 })
   const change = async (body: object) => (await send('events.update', { params, body })).body
   const recur_until = '2026-12-24T00:00:00Z'

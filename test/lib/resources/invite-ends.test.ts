@@ -78,7 +78,7 @@ test('a limited member leaves the invite to the network open until they join it'
   expect((await invite()).status).toBe(200)
 })
 
-test('an invite to a limited member who leaves ends, and their address can be invited again', async () => {
+test('removing a limited member ends their invite, and their address can be invited again', async () => {
   const { invite, listed, member, send, leave, accept, mails } = await setUp()
   const space = await newSpace({ send })
   const { id } = await member('grace', { member_type: 'limited', space_ids: [space.id] })

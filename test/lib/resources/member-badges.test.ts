@@ -18,7 +18,7 @@ test('a badge given is answered with 201 and told of; given again it changes not
   expect((await send('member_badges.show', { params: { ...params, badge_id: badge.id } })).body).toEqual(badge)
 })
 
-test('a badge taken away is told of and counted', async () => {
+test('removing a badge sends its event and is counted', async () => {
   const { send, newEvents } = await createSeededCommunity()
   const params = { member_id: seeded.member, badge_id: seeded.badge }
   const { body: badge } = await send('badges.show', { params: { id: seeded.badge } })

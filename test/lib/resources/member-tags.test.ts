@@ -21,7 +21,7 @@ test('a tag put on a member is answered with 200, told of once, and counted once
   expect((await send('member_tags.show', { params: { ...member, tag_id: seeded.tag } })).body).toEqual(tag)
 })
 
-test('a tag taken off a member is told of and counted; a second time it is not there', async () => {
+test('removing a tag from a member sends its event and is counted; a second time it is a 404', async () => {
   const { send, newEvents } = await createSeededCommunity()
   const params = { member_id: seeded.member, tag_id: seeded.tag }
   expect(await send('member_tags.delete', { params })).toMatchObject({ status: 204, body: undefined })
@@ -43,7 +43,7 @@ test('unknown members and tags are 404, in the order of the path', async () => {
   expect(await create(seeded.loner, 'x')).toEqual([422, 'tag_id must be an id'])
 })
 
-test('who leaves the network loses their tags', async () => {
+test('removing a member removes their tags', async () => {
   const { send } = await createSeededCommunity()
   const { body: tag } = await send('tags.show', { params: { id: seeded.tag } })
   await send('members.delete', { params: { id: seeded.member } })

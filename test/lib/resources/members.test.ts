@@ -265,7 +265,7 @@ test('a deleted account is gone, its address is free, and what it wrote stays', 
   expect((await newMember(test, 'grace')).id).not.toBe(id)
 })
 
-test('who leaves is taken out of the counts of what they carried and liked', async () => {
+test('removing a member updates tag, badge and reaction counts', async () => {
   const test = await createTestCommunity()
   const { network } = test
   const { id } = await newMember(test, 'grace')

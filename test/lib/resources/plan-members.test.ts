@@ -79,7 +79,7 @@ test('a plan that opens spaces makes the member join each that they are not in',
   expect(spaces.map((space: { name: string }) => space.name)).toEqual(['Garden', 'Kitchen', 'Attic'])
 })
 
-test('who has access already is told so', async () => {
+test('adding a member who has access already says so', async () => {
   const { give, grace, newEvents } = await setUp()
   await give(grace.id)
   newEvents()
@@ -124,7 +124,7 @@ test('a member without access is not found among the members of the plan', async
   expect(noPlan.body).toEqual({ error: 'Plan not found' })
 })
 
-test('who leaves the network leaves its plans', async () => {
+test('removing a member removes them from plans', async () => {
   const { send, give, grace, plan_id } = await setUp()
   await give(grace.id)
   await send('members.delete', { params: { id: grace.id } })

@@ -212,7 +212,7 @@ test('an RSVP cannot become that of a member who has answered already', async ()
   })
 })
 
-test('a deleted RSVP is told of', async () => {
+test('deleting an RSVP sends its event', async () => {
   const { send, newEvents } = await createSeededCommunity()
   const params = { ...once, id: '431' }
   const { body: rsvp } = await send('rsvps.show', { params })

@@ -82,7 +82,7 @@ test('the list holds the live ones, or with status=canceled the ended ones, of o
   expect(await listed({ member_id: nobody })).toEqual([])
 })
 
-test('canceled now: access ends at once, and the event carries the record', async () => {
+test('canceled now: access ends immediately, and the event carries the record', async () => {
   const { cancel, subscription, planMembers, newEvents } = await setUp()
   const canceled = await cancel({ when: 'now' })
   const expected = structuredClone(subscription)
@@ -111,7 +111,7 @@ test('canceled by default to the end of the billing cycle: it is live, and the p
   expect(newEvents()).toEqual([])
 })
 
-test('a subscription whose period is over, or that has none, ends at once either way', async () => {
+test('a subscription whose period is over, or that has none, ends immediately either way', async () => {
   const { cancel, subscribe, alan, listed } = await setUp()
   for (const current_period_end of [undefined, '2026-11-20T10:00:00.000Z']) {
     const { subscription } = await subscribe(alan.id, { current_period_end })

@@ -186,7 +186,7 @@ test.each([
     })
 })
 
-test('many answers with one new text at once add one option', async () => {
+test('many concurrent answers with one new text add one option', async () => {
   const test = await createTestCommunity()
   const params = await fieldWith(test, [], true)
   const member_ids = [test.owner.id]

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { holdClient } from '../../../../adapters/sql/postgres/hold.ts'
 
-test('a pool that throws at once leaves nothing behind that could end the process later', async () => {
+test('a pool that throws synchronously leaves nothing behind that could end the process later', async () => {
   const late: unknown[] = []
   const listen = (reason: unknown) => late.push(reason)
   process.on('unhandledRejection', listen)

@@ -36,7 +36,7 @@ const tick = () => new Promise((resolve) => setImmediate(resolve))
 const noSpace = () => new StorageError('full', 'no space left')
 
 describe('group commit', () => {
-  test('takes what was asked for together as one group, and what came meanwhile as the next', async () => {
+  test('takes what was asked for together as one group, and what came during it as the next', async () => {
     const { storage, group, groups } = held()
     const first = [1, 2, 3].map((id) => insertAndTell(storage, thing(id)))
     const one = await group(0)

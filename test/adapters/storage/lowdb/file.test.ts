@@ -108,7 +108,7 @@ describe('a lowdb file', () => {
     expect(beside(link)).toEqual(['link.json'])
   })
 
-  test('that a crash left half-written beside the whole one is removed', async () => {
+  test('that a crash left half-written next to the whole one is removed', async () => {
     const path = fileWith(JSON.stringify({ ...empty, tables: { things: [thing(1)] } }))
     writeFileSync(`${path}.tmp`, '{"folkmoot":1,"tab')
     const storage = await openLowdb({ path })

@@ -132,7 +132,7 @@ test('additions that arrive while groups run are gathered for the next one', asy
   expect(count('COMMIT')).toBeLessThan(10)
 })
 
-test('an addition whose parent is locked waits alone, and the others commit meanwhile', async () => {
+test('an addition whose parent is locked waits alone, and the others commit', async () => {
   const { storage, schema, kept } = await open()
   await admin.query('BEGIN')
   await admin.query(`SELECT 1 FROM ${schema}.things WHERE id = 2 FOR UPDATE`)

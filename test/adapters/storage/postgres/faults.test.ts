@@ -111,7 +111,7 @@ test('of two transactions that lock each other out one is a lost race, and the o
   expect(lost.map(({ reason }) => reason)).toEqual([expect.objectContaining({ code: 'conflict' })])
 })
 
-test('a statement that waits too long is given up with a sentence', async () => {
+test('a statement that waits too long is canceled with a sentence', async () => {
   const storage = await open({ statementTimeoutMs: 100 })
   await insertAndTell(storage, 1)
   await storage.transaction(async (tx) => {

@@ -101,7 +101,7 @@ test.each(['read committed', 'serializable'])(
   },
 )
 
-test('of 60 who take one address at once, on two servers, one gets it and the others are told', async () => {
+test('of 60 concurrent requests for one address, on two servers, one gets it and the others a refusal', async () => {
   const { send, faults, events } = await twoServers()
   const answers = await Promise.all(
     many.map((n) => send(n, 'POST', '/members', { email: 'one@example.org', first_name: 'M', last_name: '', space_ids: [] })),
@@ -111,7 +111,7 @@ test('of 60 who take one address at once, on two servers, one gets it and the ot
   expect(joined).toHaveLength(1)
 })
 
-test('60 answers with one new text at once, on two servers, add one option, which counts every one', async () => {
+test('60 concurrent answers with one new text, on two servers, add one option, which counts every one', async () => {
   const { send, faults, countOf } = await twoServers()
   const field = { title: 'Company', response_type: 'dropdown_single_select', privacy: 'public', response_by: 'individual_member' }
   const { body: made } = await send(0, 'POST', '/custom_fields', { ...field, allow_ad_hoc: true })
@@ -129,13 +129,13 @@ test('60 answers with one new text at once, on two servers, add one option, whic
   expect(await countOf([...chosen].join())).toBe(60)
 })
 
-test('of 60 who make a tag of one title at once, on two servers, one gets it and the others are told', async () => {
+test('of 60 concurrent tags of one title, on two servers, one is created and the others are refused', async () => {
   const { send, faults } = await twoServers()
   const made = await Promise.all(many.map((n) => send(n, 'POST', '/tags', { title: n % 2 === 0 ? 'VIP' : ' vip ' })))
   expect({ statuses: statusesOf(made), faults }).toEqual({ statuses: { 201: 1, 422: 59 }, faults: [] })
 })
 
-test('one Idempotency-Key, sent to two servers at once, makes one record', async () => {
+test('one Idempotency-Key, sent to two servers concurrently, creates one record', async () => {
   const { first, send, faults } = await twoServers()
   const headers = { 'idempotency-key': 'once' }
   const answers = await Promise.all(many.slice(0, 20).map((n) => send(n, 'POST', '/tags', { title: 'Once' }, headers)))
@@ -183,7 +183,7 @@ test('a thing that 32 callers give and take away in turn, on two servers, is nev
   }
 })
 
-test('a course item that is moved and deleted at once leaves both parents with their counts and positions', async () => {
+test('a course item that is moved and deleted concurrently leaves both parents with their counts and positions', async () => {
   const { send, itemsBelow, faults } = await twoServers(slow)
   const space = (await send(0, 'POST', '/spaces', { name: 'Course' })).body.id
   const path = `/spaces/${space}/courseworks`
@@ -209,7 +209,7 @@ test('a course item that is moved and deleted at once leaves both parents with t
   expect(faults).toEqual([])
 })
 
-test('24 lessons of one section that are moved at once are all moved', async () => {
+test('24 lessons of one section that are moved concurrently are all moved', async () => {
   const { send, itemsBelow, faults } = await twoServers(slow)
   const space = (await send(0, 'POST', '/spaces', { name: 'Course' })).body.id
   const path = `/spaces/${space}/courseworks`

@@ -41,7 +41,7 @@ test('reads of one turn share a connection, and those of the next do not wait fo
   expect(one).toEqual(other)
 })
 
-test('a read that fails is told why; those that shared its snapshot have lost a race and may be run again', async () => {
+test('a read that fails gets the reason; those that shared its snapshot have lost a race and may be run again', async () => {
   const { storage } = await open({ statementTimeoutMs: 100 })
   await insertAndTell(storage, 1)
   const outcomes = await Promise.allSettled([

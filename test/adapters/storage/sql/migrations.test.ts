@@ -187,7 +187,7 @@ describe.each([
     ])
   })
 
-  test('of many that migrate at once one does it, and the others find it done', async () => {
+  test('of many concurrent migrations one does it, and the others find it done', async () => {
     const { migrate } = database()
     const runs = await Promise.all(Array.from({ length: 5 }, () => migrate([first, other])))
     expect(runs.filter((steps) => steps.length > 0)).toHaveLength(1)

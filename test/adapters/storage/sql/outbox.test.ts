@@ -203,7 +203,7 @@ test('relays that share a store take different commits, and what was taken and u
   await one.query('COMMIT')
 })
 
-test('a relay that shares a store reads a bounded number of bytes at once, but at least one commit', async () => {
+test('a relay that shares a store reads a bounded number of bytes per batch, but at least one commit', async () => {
   const schema = server.newSchema()
   const { storage } = await postgres(schema)
   for (const id of ['a', 'b', 'c', 'd']) await tell(storage, id)

@@ -27,7 +27,7 @@ const failing = (work: (tx: Tx) => Promise<unknown>) => async (tx: Tx) => {
   throw new RangeError('undone')
 }
 
-test('one that fails is undone, whatever it has done, and those beside it stay', async () => {
+test('one that fails is undone, whatever it has done, and the others stay', async () => {
   const { storage, names, events } = await open()
   await insertAndTell(storage, 1)
   const failures: ((tx: Tx) => Promise<unknown>)[] = [

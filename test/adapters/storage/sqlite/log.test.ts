@@ -50,7 +50,7 @@ function committedIn(path: string): number {
   return Number(row?.['count'])
 }
 
-test('a commit is told when its log is on the disk, and meanwhile the next group works', async () => {
+test('a commit is reported when its log is on the disk, and the next group works during the sync', async () => {
   const syncs = held()
   const inserts: string[] = []
   const onStatement = ({ sql }: Statement) => {
@@ -113,7 +113,7 @@ test('a read of a table waits for its commits to be on the disk, and a read of a
   expect(await reading).toEqual(['1'])
 })
 
-test('after a failed sync nothing is told to be written before the log has moved into the file', async () => {
+test('after a failed sync nothing is reported as written before the log has moved into the file', async () => {
   let fails = true
   const statements: string[] = []
   const sync = async (real: () => Promise<void>) => {
@@ -179,7 +179,7 @@ test('a write that changes nothing syncs nothing', async () => {
   expect(syncs).toBe(before)
 })
 
-test('what is only looked at is told when commits of other processes are on the disk that it may have seen', async () => {
+test('a read is answered when commits of other processes are on the disk that it may have seen', async () => {
   const [theirs, ours] = [held(), held()]
   const { path, storage } = await open(theirs.sync)
   const other = await sqliteStorage({ path, tables: [things, others], openLog: logWith(ours.sync) })

@@ -7,7 +7,7 @@ import { cluster, clusterServer, times, watched } from './support.ts'
 
 const server = await clusterServer(await testPostgres())
 
-test('an endpoint that was given up after days and is enabled by another relay is not given up again at once', async () => {
+test('an endpoint that was disabled after days and enabled by another relay is not disabled again immediately', async () => {
   const hook = await watched(status(500))
   const group = await cluster(server)
   const second = 1 / 86_400

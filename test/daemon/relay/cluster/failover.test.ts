@@ -21,7 +21,7 @@ async function demote(): Promise<void> {
 /** Only new connections take changes: those that are open stay as they are. */
 const promote = () => admin.query(`ALTER DATABASE ${database} RESET default_transaction_read_only`)
 
-test('connections to a server that takes no changes are given up, so that work continues on its successor', async () => {
+test('connections to a read-only server are dropped, so that work continues on its successor', async () => {
   const hook = await watched((_, response) => void response.writeHead(204).end())
   const group = await cluster(server)
   const { relay } = await group.begin()

@@ -37,7 +37,7 @@ test('endpoints are shared out evenly over the relays that come, and each is sen
   for (const n of times(6)) expect(hook.ids(`/${n}`)).toEqual(['one', 'two', 'three'])
 })
 
-test('a relay that is asked to end hands its endpoints over at once', async () => {
+test('a relay that is asked to end hands its endpoints over immediately', async () => {
   const hook = await accept()
   const group = await cluster(server)
   const [first, second] = await Promise.all([group.start({ settings: long }), group.begin({ settings: long })])
@@ -51,7 +51,7 @@ test('a relay that is asked to end hands its endpoints over at once', async () =
   expect(await group.query('SELECT * FROM $relay.relays')).toEqual([])
 })
 
-test('a relay that was killed and is started again on the same machine takes its work over at once', async () => {
+test('a relay that was killed and is started again on the same machine resumes its work immediately', async () => {
   const hook = await accept()
   const group = await cluster(server)
   const first = await group.start({ settings: long })

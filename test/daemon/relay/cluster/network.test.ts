@@ -28,7 +28,7 @@ async function expectNothingLeft(group: Cluster): Promise<void> {
   expect(await group.query('SELECT seq FROM $outbox.outbox')).toEqual([])
 }
 
-test('connections that are cut at random lose nothing, and no event is sent by two relays at once', async () => {
+test('connections that are cut at random lose nothing, and no event is sent by two relays concurrently', async () => {
   const hook = await watched((_, response) => void setTimeout(() => response.writeHead(204).end(), 5))
   const group = await cluster(server)
   await group.append(...six(hook))

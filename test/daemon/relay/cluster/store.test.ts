@@ -189,7 +189,7 @@ test('an endpoint that is given away while others are being claimed is not belie
   expect(relay.believes.size).toBe(4)
 })
 
-test('what a look has claimed is told by a later one, when that look fails before its end', async () => {
+test('leases reaped by a check that fails are reported by the next one', async () => {
   const { group, relay } = await ownerOfThree()
 
   await group.query(`CREATE FUNCTION $relay.fail() RETURNS trigger LANGUAGE plpgsql AS
@@ -208,7 +208,7 @@ test('what a look has claimed is told by a later one, when that look fails befor
   expect(await names(await owned(group, relay.store))).toEqual(['1', '2', '3'])
 })
 
-test('a relay that begins a new lease gives up its old one: its endpoints wait for nobody', async () => {
+test('a relay that begins a new lease ends its old one, and its endpoints don’t wait', async () => {
   const { group, relay } = await ownerOfThree()
   relay.believes.clear()
   relay.hear(await relay.store.recover(Date.now()))

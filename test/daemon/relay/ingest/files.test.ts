@@ -164,7 +164,7 @@ test('a store of the first version is migrated, with what it holds', async () =>
 })
 
 describe('writers', () => {
-  test('sixteen at once, killed one after the other, have everything delivered that they acknowledged', async () => {
+  test('sixteen concurrent writers, killed one after the other, have everything delivered that they acknowledged', async () => {
     const hook = await receiver()
     const all = await bench()
     await all.append(endpoint(hook.url))

@@ -156,7 +156,7 @@ describe('the commands', () => {
     expect(history).toMatchObject([{ status: null, outcome: 'reset', answer: null, reason: 'UND_ERR_SOCKET' }])
   })
 
-  test('test an endpoint beside a running relay', async () => {
+  test('test an endpoint with a relay running', async () => {
     const hook = await receiver()
     const all = await bench()
     await all.append(endpoint(hook.url))
@@ -458,7 +458,7 @@ describe('the maintenance', () => {
     await later.close()
   })
 
-  test('gives up on an endpoint that has only failed for as long as the operator allows, and keeps its events', async () => {
+  test('disables an endpoint that has failed for as long as the operator allows, and keeps its events', async () => {
     const hook = await receiver(status(500))
     const all = await bench({
       retrySchedule: [0, ...Array.from({ length: 40 }, () => 0.05)],

@@ -65,7 +65,7 @@ describe.each(Object.entries(ways))('%s', (_, viewOf) => {
     expect(await view.delivery('1', foreign?.id ?? '')).toBeUndefined()
   })
 
-  test('a delivery has its body and each attempt, and one that was delivered at once has its only attempt', async () => {
+  test('a delivery has its body and each attempt, and one that succeeded at first has its only attempt', async () => {
     const bad = await receiver((_, response) => response.writeHead(500).end('no room'))
     const good = await receiver()
     const all = await bench({ retrySchedule: [0, 0.01], breakerThreshold: 50 })

@@ -24,7 +24,7 @@ function serviceManager() {
   return () => (existsSync(told) ? readFileSync(told, 'utf8').trimEnd().split('\n') : [])
 }
 
-test('systemd is told when the relay is ready, that it lives, and that it stops', async () => {
+test('systemd is notified when the relay is ready, alive and stopping', async () => {
   const told = serviceManager()
   setEnvironment({ NOTIFY_SOCKET: '/run/nowhere', WATCHDOG_USEC: '200000' })
   const relay = run('folkmoot-relay', 'run', '--outbox', temporaryDirectory(), '--json')
@@ -35,7 +35,7 @@ test('systemd is told when the relay is ready, that it lives, and that it stops'
   await until(() => told().includes('STOPPING=1 --status=draining'), 'that it stops is told')
 })
 
-test('a scheduler that stands still gives no sign of life, so that the service is started anew', async () => {
+test('a scheduler that stands still sends no watchdog signal, so that the service is restarted', async () => {
   const told = serviceManager()
   const clock = virtualClock()
   let alive = true
@@ -51,7 +51,7 @@ test('a scheduler that stands still gives no sign of life, so that the service i
   notifier.close()
 })
 
-test('nothing is told where there is no service manager', async () => {
+test('nothing is sent where there is no service manager', async () => {
   const told = serviceManager()
   const notifier = createNotifier({ socket: undefined, watchdog: undefined }, virtualClock(), () => true)
   notifier.ready()

@@ -30,7 +30,7 @@ function fill(disk: string, leave: number): void {
   writeFileSync(join(disk, 'ballast'), Buffer.alloc(Math.max(0, bavail * bsize - leave)))
 }
 
-test('the commands look beside a relay whose disk is full', async ({ skip }) => {
+test('commands that only read work with a relay whose disk is full', async ({ skip }) => {
   const disk = smallDisk('1m')
   if (!disk) return skip(noSmallDisk)
   const directory = join(disk, 'outbox')
@@ -49,7 +49,7 @@ test('the commands look beside a relay whose disk is full', async ({ skip }) => 
   })
 })
 
-test('the commands look beside a relay whose disk has become read-only, and change nothing', async ({ skip }) => {
+test('commands that only read work with a relay whose disk has become read-only, and change nothing', async ({ skip }) => {
   const disk = smallDisk('4m')
   if (!disk) return skip(noSmallDisk)
   const directory = join(disk, 'outbox')

@@ -44,7 +44,7 @@ async function control({ relay, directory }: Pick<Bench, 'relay' | 'directory'>)
 }
 
 describe('an open circuit closes', () => {
-  test('when a test sent beside the running relay is delivered', async () => {
+  test('when a test sent with the relay running is delivered', async () => {
     const { directory, hook, ...all } = await stuck()
     const flags = ['--outbox', directory, '--network', '1', '--endpoint', '7', '--allow-http', '--allow-private']
     hook.answer = status(503)
@@ -71,7 +71,7 @@ describe('an open circuit closes', () => {
     await arrives(all)
   })
 
-  test('by a command, and the relay that starts later begins anew; what was done is recorded', async () => {
+  test('by a command, and the relay that starts later starts fresh; what was done is recorded', async () => {
     const { all, directory } = await stuck()
     await all.relay.close(0)
     const closed = await command('close-circuit', '--outbox', directory, '--endpoint', '7')
@@ -87,7 +87,7 @@ describe('an open circuit closes', () => {
     expect(all.notices.filter(({ kind }) => kind === 'endpoint.recovered')).toHaveLength(1)
   })
 
-  test('through the store alone, beside a running relay', async () => {
+  test('through the store alone, with a relay running', async () => {
     const all = await stuck()
     const store = await openOperatorStore(all.directory)
     onTestFinished(() => store.close())

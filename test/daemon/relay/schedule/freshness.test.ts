@@ -127,7 +127,7 @@ describe('a receiver that refuses old events', () => {
     expect(all.notices.filter(({ kind }) => kind === 'endpoint.opened')).toHaveLength(before)
   })
 
-  test('is not given up when nothing new comes for a week', async () => {
+  test('is not disabled when nothing new comes for a week', async () => {
     const all = await community()
     all.goes('down')
     await all.pass(6 * hour, 10 * minute)

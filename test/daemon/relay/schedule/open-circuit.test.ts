@@ -46,7 +46,7 @@ describe('a circuit', () => {
     expect(attempts).toHaveLength(made + 4)
   })
 
-  test('that closed again takes 1, 2, 4, then 8 at once', async () => {
+  test('that closed again takes 1, 2, 4, then 8 in parallel', async () => {
     const hook = await receiver(status(500))
     const { append, notices, relay } = await bench({
       ...quick,

@@ -87,7 +87,7 @@ describe('order by subject', () => {
     expect(attempts.map(({ event_id, state }) => `${event_id} ${state}`).slice(-2)).toEqual(['bad dead', 'after delivered'])
   })
 
-  test('sends different subjects at once, up to the limit', async () => {
+  test('sends different subjects in parallel, up to the limit', async () => {
     // Three successes allow four at once; from then on nothing is answered.
     let answered = 0
     const hook = await receiver((_, response) => {

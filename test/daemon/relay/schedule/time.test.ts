@@ -132,7 +132,7 @@ describe('time', () => {
     expect(Math.max(...peaks)).toBeLessThanOrEqual(8)
   })
 
-  test('in which the machine was suspended is over at once for what was due meanwhile, and for an open circuit', async () => {
+  test('in which the machine was suspended is over immediately for what became due in between, and for an open circuit', async () => {
     const { append, attempts, hook, pass, clock } = await timed()
     await append(endpoint(hook.url), ...events('e', 10))
     await until(() => attempts.some(({ breaker }) => breaker === 'open'), 'it is open')

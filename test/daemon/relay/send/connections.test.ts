@@ -31,7 +31,7 @@ describe('a connection that was kept, and', () => {
     ['is reset at its second request', (socket) => void socket.resetAndDestroy()],
     ['is closed at its second request', (socket) => void socket.end()],
   ]
-  test.each(breaks)('%s: the request is repeated at once on a new one, within the attempt', async (_, end) => {
+  test.each(breaks)('%s: the request is repeated immediately on a new one, within the attempt', async (_, end) => {
     const { server, seen } = serving((socket, onConnection) => void (onConnection === 1 ? socket.write(ok) : end(socket)))
     const url = await at(server)
     const send = senderWith({ timeout: 60 })
@@ -43,7 +43,7 @@ describe('a connection that was kept, and', () => {
     expect(seen.requests).toBe(6 + outcomes.filter(({ repeated }) => repeated).length)
   })
 
-  test('is reset, as those of eight events at once are: each event is delivered', async () => {
+  test('is reset, as those of eight concurrent events are: each event is delivered', async () => {
     const { server } = serving((socket, onConnection) => void (onConnection === 1 ? socket.write(ok) : socket.resetAndDestroy()))
     const url = await at(server)
     const send = senderWith({ timeout: 60 })

@@ -68,7 +68,7 @@ describe('with the encryption key', () => {
     expect(bearers(hook.received)).toEqual(['Bearer new-key', 'Bearer old-key'])
   })
 
-  test('an endpoint in plain text is sent to beside one that is encrypted, before and after it is', async () => {
+  test('an endpoint in plain text works next to one that is encrypted, before and after it is', async () => {
     const hook = await receiver()
     const { all } = await benchWith(first)
     await all.append(endpoint(hook.url, { key: 'k1' }), event('a'))

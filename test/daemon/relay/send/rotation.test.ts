@@ -27,7 +27,7 @@ const bearers = (received: readonly Received[]) =>
   received.map(({ headers }) => String(headers.authorization).slice('Bearer '.length))
 
 describe('a signing secret that was replaced', () => {
-  test('signs beside the new one until its time, also after a restart', async () => {
+  test('signs with the new one until its time, also after a restart', async () => {
     const hook = await receiver()
     const all = await bench()
     const old_secrets = [{ value: old, until: soon }]
@@ -49,7 +49,7 @@ describe('a signing secret that was replaced', () => {
 })
 
 describe('a key that was replaced', () => {
-  test.each([401, 403])('is tried at once when the new one is refused with %i, and both are one attempt', async (refusal) => {
+  test.each([401, 403])('is tried immediately when the new one is refused with %i, and both are one attempt', async (refusal) => {
     const hook = await receiver(knows('k1', refusal))
     const all = await bench()
     const old_keys = [{ value: 'k1', until: soon }]

@@ -34,7 +34,7 @@ test('a second run changes nothing, and leaves no note of its progress behind', 
   expect(before['idempotency_keys']?.length).toBe(1)
 })
 
-test('a second run brings what was made, changed and removed meanwhile', async () => {
+test('a second run pulls what was created, changed and removed since the first', async () => {
   const source = await seededSource()
   const target = memoryStorage()
   await pullFrom(source, target)

@@ -210,7 +210,7 @@ test('a run that is cut at any request continues there, and each record is on th
   expect(cuts).toBeGreaterThan(10)
 })
 
-test('a request that was cut is sent again as it was, though its row has changed meanwhile', async () => {
+test('a request that was cut is sent again unchanged, even if its row has changed since', async () => {
   const source = await seededSource()
   const target = await emptyTarget()
   const state = join(temporaryDirectory(), 'state.jsonl')

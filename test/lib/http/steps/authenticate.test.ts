@@ -60,7 +60,7 @@ test('a key is looked up once while no key and no network changes', async () => 
   expect(lookUps).toBe(1)
 })
 
-describe('a busy key on SQLite stops at once when it is revoked', () => {
+describe('a busy key on SQLite stops immediately when it is revoked', () => {
   async function busyKey() {
     const path = join(temporaryDirectory(), 'db.sqlite')
     let lookUps = 0

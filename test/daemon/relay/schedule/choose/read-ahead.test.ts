@@ -27,7 +27,7 @@ async function deliveringWhileRead() {
   return { hook, relay, append, letGo }
 }
 
-test('each waiting delivery is read once, whatever is in flight meanwhile', async () => {
+test('each waiting delivery is read once, whatever is in flight', async () => {
   const hooks = await Promise.all([receiver(), receiver(), receiver()])
   const { relay, append } = await bench({ maxInFlight: 64, maxInFlightPerEndpoint: 32 })
   const { peek } = relay.store
