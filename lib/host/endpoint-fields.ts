@@ -86,7 +86,7 @@ const rateRule = 'must be above 0 and at most 10000, or null for no limit'
 const narrower = {
   url: Url,
   name: v.nullish(v.pipe(Title, v.maxLength(255, 'must have at most 255 characters'))),
-  key: orMade(Key, keyRule),
+  key: v.nullable(orMade(Key, keyRule)),
   events: v.nullish(listUpTo(v.string('must be an event type'), maxEvents, 'event types')),
   secrets: v.nullish(
     v.union(

@@ -40,7 +40,9 @@ export function rotated(
     return others.length > 0 ? others : null
   }
   return {
-    ...(fresh.key === undefined ? {} : { key: fresh.key, old_keys: replace('key', fresh.key, [row.key], row.old_keys) }),
+    ...(fresh.key === undefined
+      ? {}
+      : { key: fresh.key, old_keys: replace('key', fresh.key, row.key ? [row.key] : [], row.old_keys) }),
     ...(fresh.secret === undefined
       ? {}
       : { secrets: [fresh.secret], old_secrets: replace('secret', fresh.secret, row.secrets, row.old_secrets) }),

@@ -3,6 +3,7 @@ import type { Chance } from '../base/chance.ts'
 import { fail, invalid } from '../errors.ts'
 import { EncryptionError, hasEncrypted, howGiven, type KeyRing } from '../outbox/encryption.ts'
 import { attributeDefaults } from '../outbox/endpoint-attributes.ts'
+import { hasAuthorization } from '../outbox/headers.ts'
 import type { Patch } from '../storage/contract.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
@@ -27,7 +28,7 @@ export function columnsOf(chance: Chance, { events, key, secrets, headers, ...re
   const audience = rest.audience ?? before?.audience ?? attributeDefaults.audience
   const wanted = events === undefined ? (before?.events ?? null) : events
   const isSigned = before && before.secrets.length > 0
-  const newKey = key === true ? (before ? undefined : newEndpointKey(chance)) : key
+  const newKey = key === true ? (before?.key ? undefined : newEndpointKey(chance)) : key === null ? '' : key
   const newSecrets = secrets === true ? (isSigned ? undefined : [newSecret(chance)]) : secrets === null ? [] : secrets
   return {
     ...rest,
@@ -42,6 +43,12 @@ export function columnsOf(chance: Chance, { events, key, secrets, headers, ...re
 function headersOf(given: Exclude<Given['headers'], undefined>): EndpointRow['headers'] {
   const headers = Object.entries(given ?? {}).map(([name, value]) => ({ name, value }))
   return headers.length > 0 ? headers : null
+}
+
+/** @throws ApiError 422 when both the key and a header are to be `Authorization` */
+export function keepOneAuthorization({ key, headers }: Pick<EndpointRow, 'key' | 'headers'>): void {
+  if (key === '' || !hasAuthorization(headers ?? [])) return
+  fail(invalid('headers'), 'headers: `Authorization` is set from the key; give key: null to send your own, or remove the header')
 }
 
 /** An endpoint without its credentials. */

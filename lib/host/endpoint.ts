@@ -5,8 +5,11 @@ import type { EndpointRow } from '../storage/tables/administration.ts'
 
 /** The changes of a webhook endpoint (specification, section 6, setup). Omitted fields stay as they are. */
 export interface EndpointChanges extends AttributeChanges {
-  /** Sent as `Authorization: Bearer <key>`. `true`: made here, unless there is one. */
-  readonly key?: string | true
+  /**
+   * Sent as `Authorization: Bearer <key>` (specification, section 6). `true`: made here, unless there is one. `null`: none, so that
+   * `headers` may have an `Authorization` of their own, such as one of basic authentication.
+   */
+  readonly key?: string | true | null
   /** Signing secrets (`whsec_…`), newest first; null or none: unsigned. `true`: one is made here, unless there is one. */
   readonly secrets?: readonly string[] | null | true
   /** Headers of every delivery, by name: all of them; null or none: no header. */
@@ -35,7 +38,8 @@ export interface Endpoint extends Omit<EndpointRow, CredentialName> {
 
 /** An endpoint with what its receiver must know. */
 export interface RegisteredEndpoint extends Endpoint {
-  readonly key: string
+  /** `null`: it gets none. */
+  readonly key: string | null
   readonly secrets: readonly string[]
 }
 

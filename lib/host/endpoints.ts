@@ -19,7 +19,7 @@ import {
 import type { Endpoint, EndpointChanges, EndpointRotation, NewEndpoint, RegisteredEndpoint, RotatedEndpoint } from './endpoint.ts'
 import { EndpointUpdate, type Given, newEndpointKey, newSecret, Rotation, Upsert } from './endpoint-fields.ts'
 import { live, rotated, upsertOf } from './endpoint-rotation.ts'
-import { columnsOf, hasOver, keepApart, refuseUnencrypted, sealedColumns, show } from './endpoint-rows.ts'
+import { columnsOf, hasOver, keepApart, keepOneAuthorization, refuseUnencrypted, sealedColumns, show } from './endpoint-rows.ts'
 import type { Networks } from './networks.ts'
 
 /** The calls about webhook endpoints. A network is named by its id or subdomain. Relays learn of it by the outbox. */
@@ -98,6 +98,10 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
   async function save(tx: ScopedTx, before: EndpointRow, columns: Patch<EndpointRow>): Promise<EndpointRow> {
     if (columns.key !== undefined || columns.secrets !== undefined || columns.headers) await refuseUnencrypted(encryption, tx)
     const old = { old_keys: live(before.old_keys, clock.now()), old_secrets: live(before.old_secrets, clock.now()) }
+    keepOneAuthorization({
+      key: columns.key ?? before.key,
+      headers: columns.headers === undefined ? before.headers : columns.headers,
+    })
     const sealed = await sealedColumns(encryption, before, { ...old, ...columns })
     const row = found(await tx.update(webhookEndpoints, before.id, { ...sealed, updated_at: now() }), 'Endpoint')
     await tx.append([upsertOf(row, clock.now())])
@@ -129,11 +133,12 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
         if (known) {
           const { result: row, audit } = await write(tx, known, fields)
           const { key, secrets } = await encryption.open(row)
-          return { result: { ...shown(row), key, secrets }, audit }
+          return { result: { ...shown(row), key: key || null, secrets }, audit }
         }
         const { url = '', key, ...rest } = columnsOf(chance, fields)
         if (key === undefined)
-          fail(invalid('key'), 'key is required: the bearer token that the receiver gets, or true to make one')
+          fail(invalid('key'), 'key is required: the bearer token that the receiver gets, true to make one, or null for none')
+        keepOneAuthorization({ key, headers: rest.headers ?? null })
         await refuseUnencrypted(encryption, tx)
         const { secrets = [], headers = null } = rest
         const stamp = { id: changes.newId(), created_at: now(), updated_at: now() }
@@ -143,7 +148,7 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
           ...{ secrets: sealed.secrets, headers: sealed.headers },
         })
         await tx.append([upsertOf(made, clock.now())])
-        return { result: { ...shown(made), key, secrets }, audit: [addedEndpoint(made)] }
+        return { result: { ...shown(made), key: key || null, secrets }, audit: [addedEndpoint(made)] }
       })
     },
     async update(name, id, given) {

@@ -7,6 +7,7 @@
  */
 import * as v from 'valibot'
 import { attributes, isoTime, requiredWords, typeName } from './endpoint-attributes.ts'
+import { hasAuthorization } from './headers.ts'
 import { mostErasedIds, type OutboxRecord } from './record.ts'
 import { bodiesIn, type ParsedEvent } from './text.ts'
 import { audiences } from './values.ts'
@@ -129,12 +130,15 @@ function bodyProblem(body: unknown): Problem {
 const Endpoint = v.object({ ...attributes, requires: requiredWords })
 
 function endpointProblem(fields: Fields): Problem {
-  const [issue] = v.safeParse(Endpoint, fields, { abortEarly: true }).issues ?? []
-  if (!issue) return undefined
+  const { issues: [issue] = [], output } = v.safeParse(Endpoint, fields, { abortEarly: true })
+  if (!issue) return oneAuthorization(output as v.InferOutput<typeof Endpoint>)
   const name = `\`${v.getDotPath(issue)}\``
   if (issue.received === 'undefined') return `${name} is missing`
   return issue.type === 'picklist' ? `its ${name} is unknown to this version` : `${name} ${issue.message}`
 }
+
+const oneAuthorization = ({ key, headers }: v.InferOutput<typeof Endpoint>): Problem =>
+  key !== '' && hasAuthorization(headers ?? []) ? '`headers` has an `Authorization`, which is set from its `key`' : undefined
 
 /** The description of a valid record that the store refused. */
 export const refused = (record: OutboxRecord, why: string): Unusable => told(record, `the store refuses it (${why})`)

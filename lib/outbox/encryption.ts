@@ -115,7 +115,8 @@ export function keyRing(keys: readonly string[]): KeyRing {
 
   async function encrypted(value: string, about: Uint8Array<ArrayBuffer>): Promise<string> {
     const [first] = await load()
-    if (!first) return value
+    // Without a key there is nothing to hide.
+    if (!first || value === '') return value
     if (isEncrypted(value)) {
       if (schemeOne.exec(value)?.[1] === first.id) return value
       const plain = await decrypted(value, about)

@@ -77,8 +77,8 @@ export const attributes = {
     text(8192, urlRule),
     v.check((url) => ['https:', 'http:'].includes(URL.parse(url)?.protocol ?? ''), urlRule),
   ),
-  /** Sent as `Authorization: Bearer <key>`. */
-  key: matching(printable, 'must be 1 to 4096 printable ASCII characters'),
+  /** Sent as `Authorization: Bearer <key>`. Empty for none: then `headers` may have an `Authorization` of their own. */
+  key: matching(/^[\x20-\x7e]{0,4096}$/, 'must be at most 4096 printable ASCII characters'),
   /** Signing secrets (`whsec_…`), newest first; none: unsigned. */
   secrets: list(matching(secretPattern), 100, `must be a list of secrets, each ${secretForms}`),
   /** Keys that were replaced, newest first: tried when the key is refused. Missing: none. */

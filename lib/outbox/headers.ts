@@ -15,11 +15,15 @@ const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
 /** The headers that the relay sets, or that are about the connection (RFC 9110, section 7.6.1). */
 const reserved = new RegExp(
   `^(?:${[
-    ...['host', 'accept', 'authorization', 'user-agent', 'traceparent', 'tracestate', 'expect', 'connection', 'keep-alive'],
+    ...['host', 'accept', 'user-agent', 'traceparent', 'tracestate', 'expect', 'connection', 'keep-alive'],
     ...['te', 'trailers?', 'transfer-encoding', 'upgrade', 'http2-settings', 'content-.*', 'webhook-.*', 'proxy-.*'],
   ].join('|')})$`,
   'i',
 )
+
+/** Whether one of these is the header that else carries the key. Only an endpoint without a key may have it. */
+export const hasAuthorization = (headers: readonly Pick<Header, 'name'>[]): boolean =>
+  headers.some(({ name }) => name.toLowerCase() === 'authorization')
 
 /** The rule that a name breaks, as the end of a sentence that begins with it. */
 export function nameProblem(name: string): string | undefined {

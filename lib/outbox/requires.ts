@@ -5,12 +5,13 @@
 import type { StoredAttributes } from './endpoint-attributes.ts'
 
 /** The words that this version knows. An attribute that changes what is sent adds its own, and so does a new form of one. */
-export const knownWords: readonly string[] = ['headers', 'filter']
+export const knownWords: readonly string[] = ['headers', 'filter', 'no-key']
 
 /** The words of an endpoint. */
-export const requiresOf = ({ headers, filter }: Pick<StoredAttributes, 'headers' | 'filter'>): readonly string[] => [
+export const requiresOf = ({ headers, filter, key }: Pick<StoredAttributes, 'headers' | 'filter' | 'key'>): readonly string[] => [
   ...(headers ? ['headers'] : []),
   ...(filter ? ['filter'] : []),
+  ...(key === '' ? ['no-key'] : []),
 ]
 
 /** Why nothing may be sent to an endpoint, for a person; `undefined` if this version knows every word. */

@@ -71,7 +71,7 @@ export function createSender(settings: () => ConnectionSettings, clock: Clock, r
         ...Object.fromEntries((endpoint.headers ?? []).map(({ name, value }) => [name, value])),
         'content-type': 'application/json',
         accept: 'application/json',
-        authorization: `Bearer ${key}`,
+        ...(key === '' ? {} : { authorization: `Bearer ${key}` }),
         'user-agent': userAgent,
         ...signatureHeaders(secretsAt(endpoint, clock.now()), event_id, body, clock.now()),
       }

@@ -3,6 +3,7 @@ import { suggestion } from '../../../lib/base/suggest.ts'
 import { isApiError } from '../../../lib/errors.ts'
 import { catalogue, hostCatalogue, hostEventName, webhookName } from '../../../lib/events/catalogue.ts'
 import type { Endpoint, EndpointChanges, EndpointRotation } from '../../../lib/index.ts'
+import { hasAuthorization } from '../../../lib/outbox/headers.ts'
 import { UsageError } from '../../usage.ts'
 import { linesOf, secretOf, secretsOf } from '../credentials/secrets.ts'
 import { type AttributeFlags, attributeChanges, attributeOptions } from './endpoint-options.ts'
@@ -83,10 +84,12 @@ export function changesOf(flags: EndpointFlags, needed?: 'needed'): EndpointChan
   const headers = headersOf(flags)
   const changes = {
     ...attributeChanges(flags),
-    ...(key === undefined ? {} : { key }),
     ...(secrets.length === 0 ? {} : { secrets }),
+    // It takes the place of the key.
+    ...(headers && hasAuthorization(Object.keys(headers).map((name) => ({ name }))) ? { key: null } : {}),
     ...(headers === undefined ? {} : { headers }),
     ...(unsigned ? { secrets: null } : {}),
+    ...(key === undefined ? {} : { key }),
   }
   if (needed && Object.keys(changes).length === 0) {
     const options = Object.values(attributeOptions).flatMap((each) => each.options('update').map(({ long }) => long))

@@ -3,6 +3,7 @@ import { fail, invalid } from '../../errors.ts'
 import type { Endpoint } from '../../host/endpoint.ts'
 import type { AttributeChanges } from '../../outbox/endpoint-attributes.ts'
 import type { Filter } from '../../outbox/filter.ts'
+import { hasAuthorization } from '../../outbox/headers.ts'
 import { orders } from '../../outbox/values.ts'
 import { onceField, sentBeforePage, wasSentBefore } from '../layout/form-once.ts'
 import { layout } from '../layout/layout.ts'
@@ -47,7 +48,7 @@ function filterOf(form: Form): Filter | null {
 }
 
 /** The headers of the form, one per line. The page shows no values, so an empty field keeps those that are there. */
-function headersOf(form: Form): { readonly headers?: Readonly<Record<string, string>> } {
+function headersOf(form: Form): { readonly headers?: Readonly<Record<string, string>>; readonly key?: null } {
   if (form.has('remove_headers')) return { headers: {} }
   const lines = form.get('headers').split(/\r?\n/)
   const filled = lines.filter((line) => line.trim() !== '')
@@ -58,7 +59,9 @@ function headersOf(form: Form): { readonly headers?: Readonly<Record<string, str
   })
   const names = pairs.map(([name]) => name)
   if (new Set(names).size < names.length) fail(invalid('headers'), 'headers must have each name once')
-  return filled.length > 0 ? { headers: Object.fromEntries(pairs) } : {}
+  if (filled.length === 0) return {}
+  // It takes the place of the key.
+  return { headers: Object.fromEntries(pairs), ...(hasAuthorization(pairs.map(([name]) => ({ name }))) ? { key: null } : {}) }
 }
 
 /** The attributes of an endpoint as its form has them. */
@@ -93,7 +96,7 @@ function endpointForm(view: View, form: Form, problems: Problems, isNew: boolean
     {
       name: 'key',
       label: 'Key (optional)',
-      hint: 'Sent as Authorization: Bearer. Empty: a random key is made and shown once.',
+      hint: 'Sent as Authorization: Bearer. Empty: a random key is made and shown once, unless you give an Authorization header below.',
       problems,
     },
     (attributes) => html`<input ${attributes} type="text" autocomplete="off" spellcheck="false" value="${form.get('key')}">`,
@@ -133,7 +136,7 @@ ${field(
     label: 'Headers (optional)',
     hint: isNew
       ? 'Sent with every delivery. One per line, such as X-Api-Key: value. Values are not shown again.'
-      : 'One per line. They replace all that are there; empty keeps those.',
+      : 'One per line. They replace all that are there; empty keeps those. An Authorization header replaces the key.',
     problems,
   },
   (attributes) =>
@@ -167,11 +170,11 @@ async function add(view: View): Promise<PanelAnswer> {
     if (taken) fail(invalid('url'), 'url has already been taken by another endpoint')
     const key = form.get('key').trim()
     const made = await view.acting.endpoints.upsert({
-      ...{ network_id: id, ...values, ...headersOf(form), key: key === '' ? true : key },
+      ...{ network_id: id, ...values, key: true, ...headersOf(form), ...(key === '' ? {} : { key }) },
       ...(form.has('secrets') ? { secrets: true } : {}),
     })
     const [signing] = made.secrets
-    return page(credentialsPage(view, 'The endpoint is added', made, made.key, signing), 201)
+    return page(credentialsPage(view, 'The endpoint is added', made, made.key ?? undefined, signing), 201)
   } catch (error) {
     return page(endpointForm(view, form, problemsOf(error, fields), true, view.link('webhooks')), 422)
   }

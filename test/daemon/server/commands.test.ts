@@ -334,6 +334,12 @@ test('headers of an endpoint are given by options or in a file, and listed by th
     "--header must be a name and a value, such as 'X-Api",
   )
   expect(await refusal('endpoints', 'update', id, '--header', 'Host: a')).toContain('"Host" is set by the relay itself')
+  const basic = await one('endpoints', 'update', id, '--header', 'Authorization: Basic YTpi')
+  expect(basic).toMatchObject({ header_names: ['Authorization'] })
+  expect(await refusal('endpoints', 'rotate', id, '--make-key')).toContain('`Authorization` is set from the key')
+  const url = 'https://example.org/basic'
+  const added = await one('endpoints', 'add', '--url', url, '--header', 'Authorization: Basic YTpi')
+  expect(added).toMatchObject({ header_names: ['Authorization'] })
 })
 
 test('a filter of an endpoint is given as JSON, and none removes it', async () => {

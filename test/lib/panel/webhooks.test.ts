@@ -188,8 +188,9 @@ test('headers are set and removed by the form, and only their names are shown', 
     return [status, (await community.endpoints.find('1', id))?.header_names]
   }
   expect(await change()).toEqual([303, ['X-Api-Key', 'X-Tenant']])
-  expect(await change(['headers', 'Authorization: Basic x'])).toEqual([422, ['X-Api-Key', 'X-Tenant']])
+  expect(await change(['headers', 'Host: x'])).toEqual([422, ['X-Api-Key', 'X-Tenant']])
   expect(await change(['headers', 'no colon'])).toEqual([422, ['X-Api-Key', 'X-Tenant']])
+  expect(await change(['headers', 'Authorization: Basic x'])).toEqual([303, ['Authorization']])
   expect(await change(['headers', 'X-Other: 1'])).toEqual([303, ['X-Other']])
   expect(await change(['remove_headers', 'yes'])).toEqual([303, []])
 })

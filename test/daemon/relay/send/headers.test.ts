@@ -30,6 +30,19 @@ test.each([
   expect(hook.received[1]?.headers).not.toHaveProperty('x-api-key')
 })
 
+test('an endpoint without a key gets the Authorization of its headers, or none', async () => {
+  const hook = await receiver()
+  const all = await bench()
+  const basic = [{ name: 'Authorization', value: 'Basic YTpi' }]
+  await all.append(endpoint(hook.url, { key: '', headers: basic, requires: ['headers', 'no-key'] }), event('one'))
+  await until(() => hook.received.length === 1, 'it is delivered')
+  await all.append(endpoint(hook.url, { key: '', requires: ['no-key'] }), event('two'))
+  await until(() => hook.received.length === 2, 'the next one is delivered')
+  const [one, two] = hook.received
+  expect(one?.headers.authorization).toBe('Basic YTpi')
+  expect(two?.headers).not.toHaveProperty('authorization')
+})
+
 test.each(['authorization', 'Content-Type', 'webhook-id', 'bad name', 'X-Tenant'])(
   'a record with the header %s is set aside: the relay never sends it',
   async (name) => {
