@@ -80,6 +80,7 @@ export const parts: readonly Part[] = [
       page('events', 'Events'),
       page('errors', 'Errors'),
       page('scopes', 'Scopes'),
+      page('commands', 'Commands'),
       page('options', 'Options'),
       page('client-methods', 'Methods of the client'),
       page('storage-example', 'A storage, whole'),

@@ -1,8 +1,8 @@
 import { dirname, join } from 'node:path'
-import { defineConfig } from 'vitepress'
+import { type DefaultTheme, defineConfig } from 'vitepress'
 import llms from 'vitepress-plugin-llms'
 import { anchorOf } from '../anchors.ts'
-import { parts } from '../sidebar.ts'
+import { type Item, parts } from '../sidebar.ts'
 
 const repository = 'https://github.com/folkmoot/folkmoot'
 /** Folders without pages of the site. */
@@ -13,6 +13,10 @@ function inRepository(href: string, page: string): string | undefined {
   if (/^(?:[a-z]+:|#|\/)/.test(href) || /\.md(?:#.*)?$/.test(href)) return undefined
   return `${repository}/tree/main/${join('docs', dirname(page), href).replaceAll('\\', '/')}`
 }
+
+/** Pages below another one are folded until one of them is open. */
+const sidebarItem = ({ text, link, items }: Item): DefaultTheme.SidebarItem =>
+  items ? { text, link, collapsed: true, items: items.map(sidebarItem) } : { text, link }
 
 export default defineConfig({
   title: 'folkmoot',
@@ -42,10 +46,7 @@ export default defineConfig({
   themeConfig: {
     search: { provider: 'local' },
     nav: parts.map(({ text, items }) => ({ text, link: items[0]?.link ?? '/' })),
-    sidebar: parts.map(({ text, items }) => ({
-      text,
-      items: items.map((item) => ({ ...item, ...(item.items ? { items: [...item.items], collapsed: true } : {}) })),
-    })),
+    sidebar: parts.map(({ text, items }) => ({ text, items: items.map(sidebarItem) })),
     outline: [2, 3],
     externalLinkIcon: true,
     socialLinks: [{ icon: 'github', link: repository }],
