@@ -1,6 +1,7 @@
 /**
- * Writes the reference pages: `docs/scopes.md`, `docs/events.md`, `docs/options.md` and `docs/host-tables-example.md`. Scopes and
- * events come from the declarations, options from the doc comments of their interfaces, the example from its tested source.
+ * Writes the reference pages: `docs/scopes.md`, `docs/events.md`, `docs/options.md`, `docs/commands.md` and
+ * `docs/host-tables-example.md`. Scopes, events and commands come from the declarations, options from the doc comments of their
+ * interfaces, the example from its tested source.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -12,6 +13,7 @@ import { defaultLimits } from '../lib/limits.ts'
 import { exampleOf } from '../lib/openapi/example.ts'
 import { schemaWriter } from '../lib/openapi/schema.ts'
 import { operations } from '../lib/operations.ts'
+import { commandsPage } from './commands-page.ts'
 import { type Field, fieldsOf } from './interface-fields.ts'
 
 const root = new URL('../', import.meta.url)
@@ -194,7 +196,7 @@ function optionsPage(): string {
     return `## ${title}\n\n${use}\n\n${tableOf(['option', 'type', ...(defaults ? ['default'] : []), 'meaning'], rows)}\n`
   })
   return `${head('Options')}
-Every option of the library and every setting of the relay. ${code('npx folkmoot serve --help')} lists the flags of the server.
+Every option of the library and every setting of the relay. [commands.md](commands.md) lists the flags of both programs.
 
 Leave an option out to get its default. For most options ${code('undefined')} means the same. For those without which less would be checked
 it is a ${code('TypeError')}, because a variable that is not set must not weaken a server. These are ${stated}.
@@ -220,9 +222,13 @@ ${'```'}
 
 /** The pages, by the path of each. */
 export const referencePages: ReadonlyMap<string, () => string> = new Map(
-  Object.entries({ scopes: scopesPage, events: eventsPage, options: optionsPage, 'host-tables-example': hostTablesPage }).map(
-    ([name, page]) => [fileURLToPath(new URL(`docs/${name}.md`, root)), page],
-  ),
+  Object.entries({
+    scopes: scopesPage,
+    events: eventsPage,
+    options: optionsPage,
+    commands: () => `${head('Commands')}\n${commandsPage()}`,
+    'host-tables-example': hostTablesPage,
+  }).map(([name, page]) => [fileURLToPath(new URL(`docs/${name}.md`, root)), page]),
 )
 
 if (import.meta.main) for (const [path, page] of referencePages) writeFileSync(path, page())

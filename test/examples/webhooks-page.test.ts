@@ -1,4 +1,4 @@
-/** The receiver of `docs/webhooks.md`, run unchanged, against the relay's requests and a stranger's. */
+/** The receiver of `docs/webhooks/receive.md`, run unchanged, against the relay's requests and a stranger's. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -9,7 +9,7 @@ import { sign } from '../../lib/receiver/index.ts'
 import { temporaryDirectory } from '../support/directory.ts'
 import { freePort } from '../support/free-port.ts'
 
-const page = await readFile(join(import.meta.dirname, '..', '..', 'docs', 'webhooks.md'), 'utf8')
+const page = await readFile(join(import.meta.dirname, '..', '..', 'docs', 'webhooks', 'receive.md'), 'utf8')
 const [, program = ''] = /^## A receiver\n.*?```js\n(.*?)```/ms.exec(page) ?? []
 const key = 'my-webhook-key'
 const secrets = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
@@ -42,7 +42,7 @@ async function sendRaw(port: number, text: string, afterMs: number): Promise<str
   return answer
 }
 
-test('the receiver of docs/webhooks.md takes an event once, and no stranger ends it', async () => {
+test('the receiver of docs/webhooks/receive.md takes an event once, and no stranger ends it', async () => {
   const { port, receiver, printed } = await startReceiver()
   const head = 'POST / HTTP/1.1\r\nHost: localhost\r\n'
   // As many characters as the key, of which one has two bytes.

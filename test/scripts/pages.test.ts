@@ -1,18 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { pages } from '../support/pages.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const { files, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   readonly files: readonly string[]
   readonly exports: Readonly<Record<string, string | { readonly default: string }>>
 }
-const pages = [
-  'README.md',
-  ...readdirSync(join(root, 'docs'))
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`),
-]
 /** Pages about the sources themselves. */
 const aboutSources = ['docs/concepts.md']
 /** Pages for people who change the sources. The package has none of them. */
@@ -33,8 +28,13 @@ test.each([...pages, ...forContributors])('every page that %s links to is there'
 })
 
 test.each(pages.filter((page) => page !== 'README.md'))('%s links to no page that the package leaves out', (page) => {
-  expect(files).toEqual(expect.arrayContaining(['!docs/contributing', '!docs/decisions']))
-  expect(readFileSync(join(root, page), 'utf8').match(/\]\((?:contributing|decisions|\.\.)\/[^)]*\)/g) ?? []).toEqual([])
+  const leftOut = ['contributing', 'decisions', 'site'].map((folder) => `docs/${folder}`)
+  expect(files).toEqual(expect.arrayContaining(leftOut.map((folder) => `!${folder}`)))
+  const links = [...readFileSync(join(root, page), 'utf8').matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
+  const targets = links.map(([, link = '']) => join(dirname(page), link).replaceAll('\\', '/'))
+  expect(targets.filter((target) => !target.startsWith('docs/') || leftOut.some((folder) => target.startsWith(folder)))).toEqual(
+    [],
+  )
 })
 
 test.each(forContributors)('every file that %s names is there', (page) => {

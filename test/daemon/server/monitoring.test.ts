@@ -14,9 +14,9 @@ test('the alerts and the page about them name exported metrics only, and every o
   const named = (name: string) =>
     new Set((file(name).match(/\bfolkmoot_(?!(?:relay|audit)\b)[a-z_]+/g) ?? []).map((each) => each.replace(/_bucket$/, '')))
   expect([...named('docs/monitoring/server-alerts.yaml')].filter((name) => !exported.includes(name))).toEqual([])
-  expect([...named('docs/operating.md')].toSorted()).toEqual(exported.toSorted())
+  expect([...named('docs/operating/watch.md')].toSorted()).toEqual(exported.toSorted())
   for (const [, alert = ''] of file('docs/monitoring/server-alerts.yaml').matchAll(/- alert: (\S+)/g))
-    expect(file('docs/operating.md')).toContain(alert)
+    expect(file('docs/operating/watch.md')).toContain(alert)
 })
 
 test('figures are for this machine: a page under another name gets none', async () => {

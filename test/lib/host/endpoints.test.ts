@@ -205,8 +205,8 @@ test('what the host publishes is checked, and told in words', async () => {
   })
 })
 
-test('docs/webhooks.md describes every attribute that a host may set', () => {
-  const page = readFileSync(new URL('../../../docs/webhooks.md', import.meta.url), 'utf8')
+test('docs/webhooks/register.md describes every attribute that a host may set', () => {
+  const page = readFileSync(new URL('../../../docs/webhooks/register.md', import.meta.url), 'utf8')
   const settable = Object.keys(attributes).filter((name) => !['old_keys', 'old_secrets'].includes(name))
   expect(settable.filter((name) => !page.includes(`\n| \`${name}\` | `))).toEqual([])
 })

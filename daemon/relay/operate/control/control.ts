@@ -106,7 +106,7 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
     if (isRead && url.pathname === '/readyz') return { status: relay.ready ? 200 : 503, body: { ready: relay.ready } }
     if (isRead && url.pathname === '/metrics') return metrics.text()
     if (!mayControl(request))
-      return { status: 401, body: { error: 'the control key is missing or wrong: docs/operating.md names its file' } }
+      return { status: 401, body: { error: 'the control key is missing or wrong: docs/operating/watch.md names its file' } }
     return control(request, url)
   }
 

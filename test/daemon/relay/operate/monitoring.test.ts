@@ -16,7 +16,7 @@ async function exported(): Promise<ReadonlySet<string>> {
 }
 
 describe('what watches the relay', () => {
-  test.each(['monitoring/grafana-dashboard.json', 'monitoring/alerts.yaml', 'operating.md', 'webhooks.md'])(
+  test.each(['monitoring/grafana-dashboard.json', 'monitoring/alerts.yaml', 'operating/watch.md', 'operating/repair.md'])(
     'names in %s only metrics that are exported',
     async (name) => {
       const known = await exported()
@@ -39,7 +39,7 @@ describe('what watches the relay', () => {
     for (const rule of rules) {
       expect(rule).toMatch(/expr: '.+'/)
       expect(rule).toMatch(/summary: '.+'/)
-      expect(page('operating.md')).toContain(rule.split('\n')[0])
+      expect(page('operating/watch.md')).toContain(rule.split('\n')[0])
     }
   })
 })

@@ -1,0 +1,55 @@
+import { dirname, join } from 'node:path'
+import { type DefaultTheme, defineConfig } from 'vitepress'
+import llms from 'vitepress-plugin-llms'
+import { anchorOf } from '../anchors.ts'
+import { type Item, parts } from '../sidebar.ts'
+
+const repository = 'https://github.com/folkmoot/folkmoot'
+/** Folders without pages of the site. */
+const leftOut = ['site/**', 'contributing/**', 'decisions/**', 'examples/**']
+
+/** Where a file is that the site has no page for, such as an example or an alert rule. */
+function inRepository(href: string, page: string): string | undefined {
+  if (/^(?:[a-z]+:|#|\/)/.test(href) || /\.md(?:#.*)?$/.test(href)) return undefined
+  return `${repository}/tree/main/${join('docs', dirname(page), href).replaceAll('\\', '/')}`
+}
+
+/** Pages below another one are folded until one of them is open. */
+const sidebarItem = ({ text, link, items }: Item): DefaultTheme.SidebarItem =>
+  items ? { text, link, collapsed: true, items: items.map(sidebarItem) } : { text, link }
+
+export default defineConfig({
+  title: 'folkmoot',
+  description: 'An embeddable community-network Admin API and a webhook relay.',
+  lang: 'en',
+  srcDir: '..',
+  srcExclude: leftOut,
+  rewrites: { 'README.md': 'index.md' },
+  ignoreDeadLinks: false,
+  lastUpdated: false,
+  vite: {
+    plugins: [llms({ ignoreFiles: leftOut, excludeIndexPage: false, excludeUnnecessaryFiles: false, injectLLMHint: false })],
+    build: { chunkSizeWarningLimit: 2000 },
+  },
+  markdown: {
+    anchor: { slugify: anchorOf },
+    config: (markdown) => {
+      const { link_open: usual } = markdown.renderer.rules
+      markdown.renderer.rules['link_open'] = (tokens, index, options, env: { relativePath: string }, self) => {
+        const token = tokens[index]
+        const elsewhere = inRepository(token?.attrGet('href') ?? '#', env.relativePath)
+        if (elsewhere) token?.attrSet('href', elsewhere)
+        return usual ? usual(tokens, index, options, env, self) : self.renderToken(tokens, index, options)
+      }
+    },
+  },
+  themeConfig: {
+    search: { provider: 'local' },
+    nav: parts.map(({ text, items }) => ({ text, link: items[0]?.link ?? '/' })),
+    sidebar: parts.map(({ text, items }) => ({ text, items: items.map(sidebarItem) })),
+    outline: [2, 3],
+    externalLinkIcon: true,
+    socialLinks: [{ icon: 'github', link: repository }],
+    footer: { message: 'MIT licence. Every page is also there as Markdown: <a href="/llms.txt">llms.txt</a>.' },
+  },
+})

@@ -1,0 +1,95 @@
+/** The site's pages in their four parts. A test compares the list with the files of `docs/`. */
+
+/** A page, or a page with those below it. The link is the path of the file in `docs/`, without `.md`. */
+export interface Item {
+  readonly text: string
+  readonly link: string
+  readonly items?: readonly Item[]
+}
+
+export interface Part {
+  readonly text: string
+  readonly items: readonly Item[]
+}
+
+const page = (link: string, text: string, items?: readonly Item[]): Item => ({
+  text,
+  link: `/${link}`,
+  ...(items ? { items } : {}),
+})
+
+export const parts: readonly Part[] = [
+  { text: 'Tutorial', items: [page('tutorial', 'From an empty folder to a webhook')] },
+  {
+    text: 'How-to guides',
+    items: [
+      page('hosts', 'Mount it in your server'),
+      page('embedding', 'Embed it in your product'),
+      page('panel', 'Show the admin panel'),
+      page('client', 'Call the API'),
+      page('agents', 'Let agents work'),
+      page('receiver', 'Check deliveries in your app'),
+      page('webhooks', 'Webhooks', [
+        page('webhooks/register', 'Register an endpoint'),
+        page('webhooks/receive', 'Receive'),
+        page('webhooks/verify', 'Verify'),
+        page('webhooks/deliver', 'Deliver: retries, order, circuit'),
+      ]),
+      page('operating', 'Run it as a service', [
+        page('operating/install', 'Install'),
+        page('operating/configure', 'Configure'),
+        page('operating/watch', 'Watch'),
+        page('operating/repair', 'Repair'),
+      ]),
+      page('storage', 'Choose or write a storage'),
+      page('host-transactions', 'Share transactions'),
+      page('moving', 'Move a network'),
+      page('testing', 'Test your application'),
+    ],
+  },
+  {
+    text: 'Reference',
+    items: [
+      page('operations', 'Operations', [
+        page('operations/abuse_reports', 'Abuse reports'),
+        page('operations/answers', 'Answers'),
+        page('operations/assets', 'Assets'),
+        page('operations/badges', 'Badges'),
+        page('operations/collections', 'Collections'),
+        page('operations/comments', 'Comments'),
+        page('operations/courseworks', 'Courseworks'),
+        page('operations/custom_fields', 'Custom fields'),
+        page('operations/events', 'Events'),
+        page('operations/invites', 'Invites'),
+        page('operations/me', 'Me'),
+        page('operations/members', 'Members'),
+        page('operations/mute', 'Mute'),
+        page('operations/networks', 'Networks'),
+        page('operations/options', 'Options'),
+        page('operations/password_resets', 'Password resets'),
+        page('operations/plans', 'Plans'),
+        page('operations/polls', 'Polls'),
+        page('operations/posts', 'Posts'),
+        page('operations/purchases', 'Purchases'),
+        page('operations/reactions', 'Reactions'),
+        page('operations/rsvps', 'RSVPs'),
+        page('operations/spaces', 'Spaces'),
+        page('operations/subscriptions', 'Subscriptions'),
+        page('operations/tags', 'Tags'),
+      ]),
+      page('events', 'Events'),
+      page('errors', 'Errors'),
+      page('scopes', 'Scopes'),
+      page('commands', 'Commands'),
+      page('options', 'Options'),
+      page('client-methods', 'Methods of the client'),
+      page('storage-example', 'A storage, whole'),
+      page('host-tables-example', 'A host’s own table, whole'),
+      page('gaps', 'Answers to open questions'),
+    ],
+  },
+  {
+    text: 'Explanation',
+    items: [page('concepts', 'Concepts'), page('performance', 'Performance')],
+  },
+]

@@ -1,0 +1,119 @@
+/** Writes `docs/commands.md`, as a part of `scripts/reference-pages.ts`: the commands of both programs as they are declared. */
+import type { Argument, Command, Option } from 'commander'
+import { createProgram as createRelay } from '../daemon/relay/operate/commands/program.ts'
+import { createProgram } from '../daemon/server/program.ts'
+
+const nothing = (): void => {}
+const host = { json: false, version: '0.0.0', encryptionKeys: undefined, failed: nothing }
+
+/** Both programs, without a process around them. */
+const programs = (): readonly Command[] => [
+  createProgram({ ...host, out: { line: nothing, warn: nothing }, starting: nothing }),
+  createRelay({
+    ...host,
+    output: { write: nothing },
+    progress: nothing,
+    onSignal: nothing,
+    serviceManager: { socket: undefined, watchdog: 0 },
+  }),
+]
+
+const code = (text: string): string => `\`${text}\``
+/** Words of a help text as Markdown, which reads some characters in its own way. */
+const prose = (text: string): string =>
+  text
+    .split('`')
+    .map((part, place) =>
+      place % 2 === 1 ? part : part.replace(/[*<>{}[\]]/g, '\\$&').replace(/\\([<>{}])/g, (_, sign) => entity(sign)),
+    )
+    .join('`')
+    .replaceAll('|', '\\|')
+const entity = (sign: string): string => `&#${sign.charCodeAt(0)};`
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`
+
+/** What a default is, if it says more than nothing. */
+const defaultOf = ({ defaultValue, defaultValueDescription }: Option | Argument): readonly string[] => {
+  if (defaultValueDescription !== undefined) return [`${prose(defaultValueDescription)} by default`]
+  const isEmpty =
+    defaultValue === undefined || defaultValue === false || (Array.isArray(defaultValue) && defaultValue.length === 0)
+  return isEmpty ? [] : [`${code(String(defaultValue))} by default`]
+}
+
+function optionRow(option: Option): string {
+  const { flags, description, mandatory, argChoices, envVar } = option
+  const facts = [
+    ...(mandatory ? ['**required**'] : []),
+    ...(argChoices ? [`one of ${argChoices.map(code).join(', ')}`] : []),
+    ...defaultOf(option),
+    ...(envVar ? [`variable ${code(envVar)}`] : []),
+  ]
+  return `| ${code(flags)} | ${[prose(description), ...facts].join('; ')} |`
+}
+
+function section(command: Command, words: readonly string[]): readonly string[] {
+  const name = words.join(' ')
+  const options = command.options.filter(({ hidden, long }) => !hidden && long !== '--version')
+  const below = command.commands.flatMap((each) => section(each, [...words, each.name()]))
+  if (command.commands.length > 0) {
+    const own = options.length > 0 ? ['', '| option | meaning |', '|---|---|', ...options.map(optionRow)] : []
+    return [`${words.length === 1 ? '##' : '###'} ${name}`, '', sentence(prose(command.description())), ...own, '', ...below]
+  }
+  const given = command.registeredArguments.map((argument) => {
+    const facts = [prose(argument.description), ...defaultOf(argument)].filter(Boolean)
+    return `| ${code(argument.required ? `<${argument.name()}>` : `[${argument.name()}]`)} | ${facts.join('; ')} |`
+  })
+  const rows = [...given, ...options.map(optionRow)]
+  const table = rows.length > 0 ? ['', '| option | meaning |', '|---|---|', ...rows] : []
+  const usage = ['```text', `${name} ${command.usage()}`.trim(), '```']
+  return [`### ${name}`, '', sentence(prose(command.description())), '', ...usage, ...table, '']
+}
+
+const introduction = `Every command of \`folkmoot\` and \`folkmoot-relay\`, with its options, as \`--help\` shows them. In a project, write \`npx\` before a
+command. Every command also takes \`--help\`, and both programs take \`--version\`.
+
+## What commands print
+
+Tables of both programs fit the terminal and show relative times (\`12 s ago\`, \`in 5 min\`). In a pipe
+or a file each row is one line, and nothing is cut. \`--wide\` shows every column in full, with times as
+ISO 8601. Scripts use \`--json\`, which has one form in both programs:
+
+| result | with \`--json\` |
+|---|---|
+| a list | one JSON object per line (NDJSON); an empty list prints nothing |
+| a single thing | one JSON object on one line |
+| an error | \`{"error": "…"}\` on standard error, and the exit code |
+
+## Exit codes
+
+| exit code | meaning |
+|---|---|
+| 0 | done |
+| 1 | the command line is right, but it cannot be done, or the result is bad: no server runs, a network, key or endpoint is not there, a port is taken, another server cannot be reached, a database is away, a disk is full, \`check\` has found a problem |
+| 2 | somebody has to change something first: an option, a variable, a setting, a file, a right. Also a storage or outbox that another process holds, a damaged file, and one of a later version |
+
+\`folkmoot diff\` ends as the program \`diff\` does: 1 for a difference, and 2 if a server cannot be
+compared.
+
+If standard output is a file on a full disk, a command ends with the exit code 1. A key or secret that it made is then lost: make
+another one.
+
+## Variables
+
+Variables stand for options, so that you need not repeat an address. A flag wins over its variable,
+an empty variable counts as not set, and an error names the variable that it may come from:
+
+| variable | instead of |
+|---|---|
+| \`FOLKMOOT_STORAGE\` | \`--storage\` of \`folkmoot\` |
+| \`FOLKMOOT_SERVER\` | \`--server\` of \`folkmoot\`. A \`--storage\` on the command line wins over it |
+| \`FOLKMOOT_NETWORK\` | \`--network\` of both programs. The relay takes the id alone. \`replay\` still needs another condition, or \`--all\` |
+| \`FOLKMOOT_OUTBOX\` | \`--outbox\` of both programs. A storage that holds its own outbox takes its own address, too |
+| \`FOLKMOOT_TOKEN\` | \`--token\` of \`folkmoot mcp\`, \`pull\` and \`push\`. A \`--token-file\` wins over it |
+`
+
+/** Every command of both programs. */
+export const commandsPage = (): string =>
+  `${introduction}\n${programs()
+    .flatMap((program) => section(program, [program.name()]))
+    .join('\n')
+    .trimEnd()}\n`

@@ -1,0 +1,58 @@
+/** The documentation's site, without what builds it: its sidebar has every page, and links to sections lead to one. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { expect, test } from 'vitest'
+import { anchorOf } from '../../docs/site/anchors.ts'
+import { type Item, parts } from '../../docs/site/sidebar.ts'
+import { pages } from '../support/pages.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+const inDocs = pages.filter((page) => page.startsWith('docs/'))
+
+const linksOf = (items: readonly Item[]): readonly string[] => items.flatMap(({ link, items = [] }) => [link, ...linksOf(items)])
+
+test('the sidebar has every page of docs/ once, in four parts', () => {
+  expect(parts.map(({ text }) => text)).toEqual(['Tutorial', 'How-to guides', 'Reference', 'Explanation'])
+  const links = parts.flatMap(({ items }) => linksOf(items)).map((link) => `docs${link}.md`)
+  // The index is the page that the title leads to.
+  expect(links.toSorted()).toEqual(inDocs.filter((page) => page !== 'docs/README.md').toSorted())
+})
+
+/** The anchors of a page, each the second time with a number, as GitHub does it. */
+function anchorsOf(page: string): ReadonlySet<string> {
+  const prose = readFileSync(join(root, page), 'utf8').replace(/^ *```.*?^ *```/gms, '')
+  const counts = new Map<string, number>()
+  return new Set(
+    [...prose.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => {
+      const anchor = anchorOf(heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1'))
+      const before = counts.get(anchor) ?? 0
+      counts.set(anchor, before + 1)
+      return before === 0 ? anchor : `${anchor}-${before}`
+    }),
+  )
+}
+
+const readers = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'deploy/README.md', ...inDocs]
+const contributing = readdirSync(join(root, 'docs', 'contributing')).map((name) => `docs/contributing/${name}`)
+
+test.each([...readers, ...contributing])('every section that %s links to is there', (page) => {
+  const prose = readFileSync(join(root, page), 'utf8').replace(/```.*?```/gs, '')
+  const links = [...prose.matchAll(/\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)/g)].map(([, file = '', anchor = '']) => ({
+    file,
+    anchor,
+  }))
+  const lost = links.filter(({ file, anchor }) => {
+    const target = file === '' ? page : relative(root, join(root, dirname(page), file))
+    return !anchorsOf(target).has(anchor)
+  })
+  expect(lost).toEqual([])
+})
+
+test('nobody who installs the package installs what builds the site', () => {
+  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    readonly files: readonly string[]
+    readonly devDependencies: Readonly<Record<string, string>>
+  }
+  expect(manifest.files).toContain('!docs/site')
+  expect(Object.keys(manifest.devDependencies)).not.toContain('vitepress')
+})
