@@ -60,7 +60,7 @@ test('while its tables are away, as under a restore, it is unavailable, and resu
   const schema = server.newSchema()
   const storage = await open({ schema })
   await insertAndTell(storage, 1)
-  const unavailable = { code: 'unavailable', message: expect.stringContaining('a restore is making them anew') }
+  const unavailable = { code: 'unavailable', message: expect.stringContaining('a restore is recreating them') }
   await admin.query(`ALTER TABLE ${schema}.things RENAME TO elsewhere`)
   await expect(insertAndTell(storage, 2)).rejects.toMatchObject(unavailable)
   await expect(thingIds(storage)).rejects.toMatchObject(unavailable)
