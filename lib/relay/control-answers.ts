@@ -67,7 +67,8 @@ const attempt: Answer<AttemptRow> = v.object({
   status: v.nullable(count),
   outcome: text,
   answer: textOrNull,
-  // Of an earlier relay it is unknown.
+  // Of an earlier relay these are unknown.
+  answer_headers: v.optional(textOrNull, null),
   reason: v.optional(textOrNull, null),
 })
 const detail: Answer<DeliveryDetail> = v.object({ ...deliveryEntries, body: textOrNull, history: v.array(attempt) })
@@ -84,6 +85,7 @@ const tested: Answer<TestAnswer> = v.object({
   reason: text,
   milliseconds: count,
   answer: v.exactOptional(textOrNull),
+  answer_headers: v.exactOptional(textOrNull),
 })
 const enabled = v.object({ enabled: v.boolean() })
 

@@ -57,6 +57,8 @@ export interface DeliveryFilter {
   readonly outcome?: string
   /** The status of the latest answer, from 100 to 599. */
   readonly http_status?: number
+  /** The latest attempt took at least so long, in milliseconds. */
+  readonly min_milliseconds?: number
   /** Ingested at or after. ISO 8601. */
   readonly since?: string
   /** Ingested before. ISO 8601. */
@@ -105,8 +107,10 @@ export interface AttemptRow {
   readonly status: number | null
   /** `delivered`, or the class of the failure. */
   readonly outcome: string
-  /** The beginning of what the receiver answered, at most 2 KiB; null if nothing is kept. */
+  /** The beginning of what the receiver answered, at most 8 KiB; null if nothing is kept. */
   readonly answer: string | null
+  /** The headers of that answer, one per line, at most 4 KiB; without cookies. */
+  readonly answer_headers: string | null
   /** The failure in words, such as `CERT_HAS_EXPIRED`; null if `outcome` and `status` say all, or nothing is kept. */
   readonly reason: string | null
 }
@@ -156,8 +160,10 @@ export interface TestAnswer {
   /** In words, without addresses, keys and bodies. */
   readonly reason: string
   readonly milliseconds: number
-  /** The beginning of what the receiver answered, at most 2 KiB. */
+  /** The beginning of what the receiver answered, at most 8 KiB. */
   readonly answer?: string | null
+  /** The headers of that answer, one per line, at most 4 KiB; without cookies. */
+  readonly answer_headers?: string | null
 }
 
 /** One minute of a network. */

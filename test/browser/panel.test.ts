@@ -26,6 +26,7 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
         status: 500,
         outcome: 'status',
         answer: hostile,
+        answer_headers: null,
         reason: null,
       },
     ],

@@ -32,7 +32,8 @@ export class Stopped extends Error {
 /** Of an answer at most this much is read; its end is of no interest. */
 const maxAnswerBytes = 64 * 1024
 /** Of one that is not 2xx this much is kept. */
-const keptAnswerBytes = 2 * 1024
+const keptAnswerBytes = 8 * 1024
+const keptHeaderLength = 4096
 
 /**
  * Milliseconds for the rest of an answer that has acknowledged. Most have none, or it is there already. The connection is kept if
@@ -41,6 +42,16 @@ const keptAnswerBytes = 2 * 1024
 const restMs = 250
 
 const acknowledges = (status: number | null): boolean => status !== null && status >= 200 && status < 300
+
+/** A NUL is text that PostgreSQL does not take: whoever answers with one must not stop the recording of results. */
+const withoutNul = (text: string): string => text.replaceAll('\0', '\ufffd')
+
+/** Headers as text, one per line. Cookies are left out: they may open a session. */
+function headerText(headers: Readonly<Record<string, string | readonly string[] | undefined>>): string {
+  const named = Object.entries(headers).filter(([name]) => !/^set-cookie2?$/.test(name))
+  const lines = named.flatMap(([name, value = '']) => [value].flat().map((each) => `${name}: ${each}`))
+  return withoutNul(lines.join('\n').slice(0, keptHeaderLength)).toWellFormed()
+}
 
 /** The outcome of a request that its signal ended. */
 export const endedBy = (reason: unknown, status: number | null = null, retryAfter?: number): Answer =>
@@ -61,6 +72,7 @@ export function post(dispatcher: Dispatcher, request: PostRequest, signal: Abort
     let retryAfter: string | undefined
     let received = 0
     let stopWaiting = (): void => undefined
+    let headersKept = ''
     const kept: Buffer[] = []
 
     function settle(outcome: Answer, isLost = false): void {
@@ -93,9 +105,12 @@ export function post(dispatcher: Dispatcher, request: PostRequest, signal: Abort
       if (status === null) return { result: 'protocol', reason: 'no status', status, retryAfter: undefined }
       const reason = String(status)
       if (acknowledges(status)) return { result: 'delivered', reason, status, retryAfter: undefined }
-      // A NUL is text that PostgreSQL does not take: whoever answers with one must not stop the recording of results.
-      const text = Buffer.concat(kept).subarray(0, keptAnswerBytes).toString('utf8').replaceAll('\0', '\ufffd')
-      return { result: classifyStatus(status), reason, status, retryAfter: asked(), ...(text === '' ? {} : { answer: text }) }
+      const text = withoutNul(Buffer.concat(kept).subarray(0, keptAnswerBytes).toString('utf8'))
+      return {
+        ...{ result: classifyStatus(status), reason, status, retryAfter: asked() },
+        ...(text === '' ? {} : { answer: text }),
+        ...(headersKept === '' ? {} : { answerHeaders: headersKept }),
+      }
     }
 
     /** Does without the rest of an answer, and ends its connection. */
@@ -130,6 +145,7 @@ export function post(dispatcher: Dispatcher, request: PostRequest, signal: Abort
             status = code
             const header = given['retry-after']
             retryAfter = Array.isArray(header) ? header[0] : header
+            if (code >= 300) headersKept = headerText(given)
             if (acknowledges(code)) stopWaiting = clock.timer(restMs, () => drop('no end of the answer'))
           },
           onResponseData(_, chunk) {

@@ -38,6 +38,8 @@ export interface Outcome {
   readonly repeated?: true
   /** The beginning of an answer that was not 2xx, for the operator. Never logged: a stranger wrote it. */
   readonly answer?: string
+  /** The headers of that answer, one per line. */
+  readonly answerHeaders?: string
 }
 
 const byCode: Readonly<Record<string, FailureClass>> = {

@@ -124,6 +124,7 @@ const attempts: SqlTable = {
     outcome: text,
     answer: perhapsText,
     reason: perhapsText,
+    answer_headers: perhapsText,
   },
   key: ['delivery', 'number', 'at'],
   options: clustered,

@@ -55,6 +55,8 @@ export interface Result {
   readonly outcome: string
   /** The beginning of what the receiver answered, when that was not 2xx. */
   readonly answer: string | null
+  /** Its headers, one per line. */
+  readonly answer_headers: string | null
   /** The failure in words; null if `outcome` and `status` say all. */
   readonly reason: string | null
 }

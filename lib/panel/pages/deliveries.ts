@@ -1,7 +1,7 @@
 /** Deliveries: the list with its filter, and one delivery with its attempts. */
 import { ApiError, found } from '../../errors.ts'
 import { isForHost } from '../../events/catalogue.ts'
-import type { DeliveryPage, DeliveryRow, DeliveryState, EndpointHealth } from '../../relay/relay-view.ts'
+import type { AttemptRow, DeliveryPage, DeliveryRow, DeliveryState, EndpointHealth } from '../../relay/relay-view.ts'
 import { answered, askRelay, relayNote } from '../layout/ask-relay.ts'
 import { endpointNames } from '../layout/endpoint-names.ts'
 import { layout } from '../layout/layout.ts'
@@ -113,6 +113,11 @@ ${next !== null && html`<a href="${view.link('deliveries', { ...given.query, aft
   )
 }
 
+function responseOf({ answer, answer_headers }: AttemptRow): Html | string {
+  if (!answer && !answer_headers) return '–'
+  return html`<details><summary>${answer ? html`${number(answer.length)} characters` : 'headers only'}</summary>${answer_headers && html`<pre tabindex="0">${answer_headers}</pre>`}${answer && html`<pre tabindex="0">${answer}</pre>`}</details>`
+}
+
 async function show(view: View): Promise<PanelAnswer> {
   const id = view.params['id'] ?? ''
   const delivery = found(answered(await askRelay(view, (relay) => relay.delivery(view.id, id))), 'Delivery')
@@ -124,7 +129,7 @@ async function show(view: View): Promise<PanelAnswer> {
     (
       each,
     ) => html`<tr><th scope="row" data-label="No.">${each.number}</th><td>${time(each.at, '–', true)}</td><td data-label="Outcome" class="free">${attemptWords(each.outcome, null)}${each.reason !== null && `: ${each.reason}`}</td><td data-label="Status">${each.status ?? '–'}</td>
-<td data-label="Duration" class="keep">${number(each.milliseconds)} ms</td><td data-label="Response">${each.answer ? html`<details><summary>${number(each.answer.length)} characters</summary><pre tabindex="0">${each.answer}</pre></details>` : '–'}</td></tr>`,
+<td data-label="Duration" class="keep">${number(each.milliseconds)} ms</td><td data-label="Response">${responseOf(each)}</td></tr>`,
   )
   const body =
     delivery.body === null

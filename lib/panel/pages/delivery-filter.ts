@@ -11,12 +11,13 @@ import { type Html, html } from '../ui/html.ts'
 import { field, momentField, momentLabel, option, own, type Problems, time } from '../ui/parts.ts'
 
 const states = Object.keys(stateWords) as readonly DeliveryState[]
-const names = ['endpoint', 'type', 'state', 'outcome', 'status', 'event', 'since', 'until'] as const
+const names = ['endpoint', 'type', 'state', 'outcome', 'status', 'slower', 'event', 'since', 'until'] as const
 
 type Name = (typeof names)[number]
 
 const labels: Readonly<Record<Name, string>> = {
   ...{ endpoint: 'Endpoint', type: 'Event', state: 'State', outcome: 'Outcome', status: 'HTTP status' },
+  slower: 'Took at least (seconds)',
   ...{ event: 'Event id', since: 'Since', until: 'Until' },
 }
 
@@ -46,13 +47,15 @@ export function filterFrom(form: Form): GivenFilter {
     if (value !== '') query[name] = value
     if (form.all(name).length > 1) problems.set(name, `${labels[name]} must be given once`)
   }
-  const { endpoint, type, state, outcome, status, event, since, until } = query
+  const { endpoint, type, state, outcome, status, slower, event, since, until } = query
   if (endpoint !== undefined && !/^\d{1,20}$/.test(endpoint)) problems.set('endpoint', 'endpoint must be an id of digits')
   if (type !== undefined && !/^\w{1,100}$/.test(type)) problems.set('type', 'event type must be a name such as PostCreated')
   const chosen = states.find((each) => each === state)
   if (state !== undefined && !chosen) problems.set('state', `state must be one of ${states.join(', ')}`)
   if (outcome !== undefined && !Object.hasOwn(outcomeWords, outcome)) problems.set('outcome', 'outcome does not exist')
   if (status !== undefined && !/^[1-5]\d\d$/.test(status)) problems.set('status', 'HTTP status must be a number from 100 to 599')
+  if (slower !== undefined && !(/^\d{1,4}(?:\.\d{1,3})?$/.test(slower) && Number(slower) <= 3600))
+    problems.set('slower', 'the duration must be seconds, from 0 to 3600')
   if (event !== undefined && !/^[\x21-\x7e]{1,200}$/.test(event))
     problems.set('event', 'event id must have 1 to 200 printable characters')
   const [from, to] = [since && momentOf(since), until && momentOf(until)]
@@ -68,6 +71,7 @@ export function filterFrom(form: Form): GivenFilter {
       ...(chosen === undefined ? {} : { state: chosen }),
       ...(outcome === undefined ? {} : { outcome }),
       ...(status === undefined ? {} : { http_status: Number(status) }),
+      ...(slower === undefined ? {} : { min_milliseconds: Math.round(Number(slower) * 1000) }),
       ...(from ? { since: from } : {}),
       ...(to ? { until: to } : {}),
     },
@@ -119,6 +123,6 @@ ${select(
   'endpoint',
   endpoints.map(({ id }) => [id, nameOf(id)] as const),
 )}${select('type', types)}${select('state', Object.entries(stateWords))}${select('outcome', Object.entries(outcomeWords))}
-${input('status', 5)}${input('event', 22)}${moment('since')}${moment('until')}
+${input('status', 5)}${input('slower', 5)}${input('event', 22)}${moment('since')}${moment('until')}
 <p class="row"><button class="primary">Apply</button>${open && html`<a class="button" href="${view.link('deliveries')}">Clear</a>`}</p></form></details>`
 }

@@ -179,7 +179,7 @@ async function test(view: View): Promise<PanelAnswer> {
     html`${answer.outcome === 'delivered' ? news('good', html`<p>The endpoint accepted the event.</p>`) : news('bad', html`<p>The endpoint did not accept the event.</p>`)}
 <dl><dt>Outcome</dt><dd>${attemptWords(answer.outcome, null)}</dd><dt>HTTP status</dt><dd>${answer.status ?? 'no response'}</dd>
 <dt>Duration</dt><dd>${number(answer.milliseconds)} ms</dd>${answer.reason !== String(answer.status) && html`<dt>Reason</dt><dd>${answer.reason}</dd>`}</dl>
-${answer.answer && html`<h2>Response</h2><pre tabindex="0">${answer.answer}</pre>`}`
+${(answer.answer || answer.answer_headers) && html`<h2>Response</h2>${answer.answer_headers && html`<pre tabindex="0">${answer.answer_headers}</pre>`}${answer.answer && html`<pre tabindex="0">${answer.answer}</pre>`}`}`
   const content = html`<h1>Test of ${own(nameOf(endpoint))}</h1><p class="mono">${endpoint.url}</p>${relayNote(sent)}${result ?? unknown}${back}`
   return page(layout(view, 'Test event', content))
 }

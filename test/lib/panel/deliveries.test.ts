@@ -15,6 +15,7 @@ const failed = deliveryOf('f1', {
       status: 500,
       outcome: 'status',
       answer: hostile,
+      answer_headers: 'server: hostile',
       reason: null,
     },
     {
@@ -24,6 +25,7 @@ const failed = deliveryOf('f1', {
       status: null,
       outcome: 'timeout',
       answer: null,
+      answer_headers: null,
       reason: 'no answer in time',
     },
   ],

@@ -8,6 +8,7 @@ import { withSettingFlags } from '../settings/setting-flags.ts'
 import type { ReplayFlags, SelectionFlags } from '../tasks/delivery-selection.ts'
 import type { CheckFlags } from './check.ts'
 import type { CircuitFlags } from './close-circuit.ts'
+import type { ConfigFlags } from './config.ts'
 import type { ExplainFlags } from './explain.ts'
 import type { InspectFlags } from './inspect.ts'
 import type { Host, RunFlags } from './run.ts'
@@ -57,6 +58,7 @@ export function createProgram(host: Host): Command {
       .option('--type <type>', 'of events of this type')
       .option('--since <time>', 'of events ingested at or after this time')
       .option('--until <time>', 'of events ingested before this time')
+      .option('--slower <seconds>', 'whose latest attempt took at least so long')
       .option('--limit <count>', 'maximum number')
 
   withSettings(command('run', 'run until SIGTERM or SIGINT; SIGHUP reads --config and the encryption keys again')).action(
@@ -68,6 +70,13 @@ export function createProgram(host: Host): Command {
     host.output.write(text)
     if (!ok) host.failed()
   })
+  withSettings(
+    program
+      .command('config')
+      .description('the settings that `run` would take here, and where each comes from')
+      .option('--json', 'JSON objects, one per line')
+      .option('--wide', 'every column, nothing shortened'),
+  ).action(async (flags: ConfigFlags) => print((await import('./config.ts')).config({ ...flags, width })))
   listing('status', 'every endpoint: its circuit, its waiting and dead deliveries').action(async (flags: InspectFlags) =>
     print((await inspect()).status({ ...flags, width })),
   )

@@ -34,6 +34,7 @@ const conditions = {
   state: v.optional(v.picklist(['pending', 'delivered', 'dead', 'skipped'], 'is one of pending, delivered, dead, skipped')),
   outcome: v.optional(matching(/^\w{1,40}$/, 'takes an outcome such as timeout')),
   http_status: v.optional(whole(100, 599)),
+  min_milliseconds: v.optional(whole(0, 3_600_000)),
   since: v.optional(moment),
   until: v.optional(moment),
 }

@@ -5,7 +5,7 @@ import { isPostgresAddress } from '../../../../adapters/sql/postgres/address.ts'
 import type { EncryptionFlags } from '../../../encryption-keys.ts'
 import { UsageError } from '../../../usage.ts'
 import { checkSettings, type Settings, SettingsError } from '../../settings.ts'
-import { flaggedSettings, type SettingTexts } from './setting-flags.ts'
+import { flaggedSettings, flagOf, type SettingTexts } from './setting-flags.ts'
 
 /** The flags that are settings, as the command line gives them. */
 export interface SettingFlags extends EncryptionFlags, Omit<SettingTexts, 'encryptionKeyFile'> {
@@ -35,16 +35,31 @@ async function readConfig(path: string): Promise<Readonly<Record<string, unknown
  * @throws UsageError naming every problem
  */
 export async function readSettings(flags: SettingFlags): Promise<Settings> {
-  const file = flags.config === undefined ? {} : await readConfig(flags.config)
-  const { encryptionKeyFile } = flags
-  const given = { ...file, ...flaggedSettings(flags), ...(encryptionKeyFile === undefined ? {} : { encryptionKeyFile }) }
+  const { file, flagged } = await givenSettings(flags)
   try {
-    return checkSettings(given)
+    return checkSettings({ ...file, ...flagged })
   } catch (error) {
     if (error instanceof SettingsError)
       throw new UsageError(flags.config === undefined ? error.message : `--config ${flags.config}: ${error.message}`)
     throw error
   }
+}
+
+async function givenSettings(flags: SettingFlags) {
+  const { config, encryptionKeyFile } = flags
+  const file = config === undefined ? {} : await readConfig(config)
+  const keyFile = encryptionKeyFile === undefined ? {} : { encryptionKeyFile }
+  return { file, flagged: { ...flaggedSettings(flags), ...keyFile } }
+}
+
+/** Where each setting comes from: a flag or a file; missing for a default. */
+export type SettingSources = Readonly<Record<string, string>>
+
+/** @throws UsageError when the file cannot be read */
+export async function settingSources(flags: SettingFlags): Promise<SettingSources> {
+  const { file, flagged } = await givenSettings(flags)
+  const by = (names: object, source: (name: string) => string) => Object.keys(names).map((name) => [name, source(name)])
+  return Object.fromEntries([...by(file, () => flags.config ?? ''), ...by(flagged, flagOf)])
 }
 
 /**

@@ -53,6 +53,9 @@ const settingFlags: { readonly [Name in keyof Settings]?: SettingFlag<Settings[N
   },
 }
 
+/** The flag of a setting, as people type it. */
+export const flagOf = (name: string): string => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+
 /** The texts of the flags, by setting. */
 export type SettingTexts = { readonly [Name in keyof Settings]?: string | boolean }
 

@@ -20,6 +20,7 @@ export interface SelectionFlags {
   readonly type?: string
   readonly since?: string
   readonly until?: string
+  readonly slower?: string
   readonly limit?: string
 }
 
@@ -47,6 +48,7 @@ const time = v.pipe(
   moment,
   v.transform((text) => Date.parse(text)),
 )
+const slowerSays = 'takes seconds, from 0 to 3600'
 const limitSays = 'takes a whole number from 1 to 100000'
 const rateSays = 'takes deliveries per second, above 0 and at most 100000'
 
@@ -58,6 +60,14 @@ const conditions = {
   type: v.optional(v.pipe(v.string('takes an event type'), v.regex(/^\w{1,100}$/, 'takes an event type such as PostCreated'))),
   since: v.optional(time),
   until: v.optional(time),
+  slower: v.optional(
+    v.pipe(
+      numberOf(slowerSays),
+      v.minValue(0, slowerSays),
+      v.maxValue(3600, slowerSays),
+      v.transform((seconds) => Math.round(seconds * 1000)),
+    ),
+  ),
   limit: v.optional(v.pipe(numberOf(limitSays), v.integer(limitSays), v.minValue(1, limitSays), v.maxValue(100_000, limitSays))),
 }
 const listing = v.object(conditions)
@@ -135,7 +145,7 @@ export function skipOf(given: Readonly<Record<string, unknown>>, prefix: Prefix)
   const { endpoint, network, before, ...rest } = parsed(skipping, given, prefix)
   if (endpoint === undefined) throw new UsageError(`skip needs ${prefix}endpoint`)
   const selection = selectionFrom(
-    { ...rest, status: undefined, endpoint, network, since: undefined, until: before },
+    { ...rest, status: undefined, endpoint, network, since: undefined, until: before, slower: undefined },
     { limit: Number.MAX_SAFE_INTEGER },
   )
   return { endpoint, network, selection }
@@ -153,8 +163,8 @@ export interface Replay {
  */
 export function replayOf(given: Readonly<Record<string, unknown>>, prefix: Prefix): Replay {
   const { rate, all, ...conditions } = parsed(replaying, given, prefix)
-  const { endpoint, network, event, type, since, until } = conditions
-  const chosen = [endpoint, network, event, type, since, until].some((each) => each !== undefined)
+  const { endpoint, network, event, type, since, until, slower } = conditions
+  const chosen = [endpoint, network, event, type, since, until, slower].some((each) => each !== undefined)
   if (!chosen && all !== true) {
     const names = ['event', 'type', 'endpoint', 'network', 'since'].map((name) => `${prefix}${name}`).join(', ')
     const everything = prefix === '--' ? '--all' : '"all": true'

@@ -52,7 +52,14 @@ async function testThroughStore(store: OperatorStore, endpoint: Endpoint): Promi
       await setAside(store, endpoint, event_id)
       const [attempt] = (await store.attempts(number)).toReversed()
       const reason = attempt?.reason ?? String(status ?? outcome)
-      return { outcome, status, reason, milliseconds, answer: attempt?.answer ?? null }
+      return {
+        outcome,
+        status,
+        reason,
+        milliseconds,
+        answer: attempt?.answer ?? null,
+        answer_headers: attempt?.answer_headers ?? null,
+      }
     }
     await new Promise<void>((resolve) => void systemClock.timer(lookMs, resolve))
   }

@@ -14,7 +14,12 @@ export const endpointIn = async ({ store }: Relay, network: string, id: string):
 /** Sends a test event. A delivered one closes the circuit, because it is as good as a probe. */
 export async function testThrough(relay: Relay, endpoint: Endpoint): Promise<TestAnswer> {
   const { scheduler, settings, userAgent } = relay
-  const { result, status, reason, milliseconds, answer } = await sendTest(endpoint, scheduler.open, settings, userAgent)
+  const { result, status, reason, milliseconds, answer, answerHeaders } = await sendTest(
+    endpoint,
+    scheduler.open,
+    settings,
+    userAgent,
+  )
   if (result === 'delivered') await relay.closeCircuit(endpoint.ref)
-  return { outcome: result, status, reason, milliseconds, answer: answer ?? null }
+  return { outcome: result, status, reason, milliseconds, answer: answer ?? null, answer_headers: answerHeaders ?? null }
 }

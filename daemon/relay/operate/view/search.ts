@@ -12,7 +12,7 @@ import type { DeliverySearch, DeliveryStatus, OperatorStore } from '../../store/
 const mostLooked = 20_000
 
 export function searchOf(network: string, filter: DeliveryFilter): DeliverySearch {
-  const { endpoint_id, event_type, event_id, state, outcome, http_status, since, until } = filter
+  const { endpoint_id, event_type, event_id, state, outcome, http_status, min_milliseconds, since, until } = filter
   return {
     network,
     ...(endpoint_id === undefined ? {} : { endpoint: endpoint_id }),
@@ -21,6 +21,7 @@ export function searchOf(network: string, filter: DeliveryFilter): DeliverySearc
     ...(state === undefined ? {} : { state }),
     ...(outcome === undefined ? {} : { outcome }),
     ...(http_status === undefined ? {} : { status: http_status }),
+    ...(min_milliseconds === undefined ? {} : { slower: min_milliseconds }),
     ...(since === undefined ? {} : { since: Date.parse(since) }),
     ...(until === undefined ? {} : { until: Date.parse(until) }),
   }
@@ -64,7 +65,7 @@ export async function detailOf(store: OperatorStore, network: string, id: string
     // A delivery that succeeded at its first attempt is recorded in its delivery alone.
     const only =
       kept.length === 0 && number > 0 && at !== null && outcome !== null
-        ? [{ number, at, milliseconds, status, outcome, answer: null, reason: null }]
+        ? [{ number, at, milliseconds, status, outcome, answer: null, answer_headers: null, reason: null }]
         : []
     return { ...rowOf(first), body: await store.body(asked), history: [...kept].reverse().concat(only) }
   }

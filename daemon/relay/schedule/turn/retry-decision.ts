@@ -38,9 +38,12 @@ export function decideRetry(
   probe = false,
 ): RetryDecision {
   const attempts = waiting.attempts + 1
-  const { status, milliseconds, retryAfter, answer = null } = outcome
+  const { status, milliseconds, retryAfter, answer = null, answerHeaders: answer_headers = null } = outcome
   const reason = outcome.reason === String(status) ? null : outcome.reason
-  const common = { delivery: waiting.delivery, attempts, at: now, milliseconds, status, outcome: outcome.result, answer, reason }
+  const common = {
+    ...{ delivery: waiting.delivery, attempts, at: now, milliseconds, status },
+    ...{ outcome: outcome.result, answer, answer_headers, reason },
+  }
   if (outcome.result === 'delivered')
     return { result: { ...common, state: 'delivered', due: waiting.due }, pauseUntil: undefined, disable: undefined }
 

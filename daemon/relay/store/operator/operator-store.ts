@@ -61,6 +61,8 @@ export interface Selection {
   /** Ingested at or after, and before: milliseconds since 1970. */
   readonly since?: number
   readonly until?: number
+  /** The latest attempt took at least so many milliseconds. */
+  readonly slower?: number
   readonly limit: number
 }
 

@@ -41,6 +41,7 @@ export function operatorStore(database: RelayDatabase, status: EngineStatus): Op
         status: numberOrNull(each, 'status'),
         milliseconds: number(each, 'milliseconds'),
         answer: textOrNull(each, 'answer'),
+        answer_headers: textOrNull(each, 'answer_headers'),
         reason: textOrNull(each, 'reason'),
       }))
     },

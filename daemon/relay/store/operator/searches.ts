@@ -73,13 +73,14 @@ const endpointsOf = ({ network, endpoint }: DeliverySearch, { name }: Parameters
   `p.removed_at IS NULL AND p.network_id = ${name(network)}${endpoint === undefined ? '' : ` AND p.id = ${name(endpoint)}`}`
 
 /** The conditions on deliveries `i` and their events `e`. */
-function matchesOf({ event, type, state, outcome, status, id }: DeliverySearch, { name }: Parameters): string {
+function matchesOf({ event, type, state, outcome, status, slower, id }: DeliverySearch, { name }: Parameters): string {
   const conditions = [
     ...(event === undefined ? [] : [`e.event_id = ${name(event)}`]),
     ...(type === undefined ? [] : [`e.event_type = ${name(type)}`]),
     ...(state === undefined ? [] : [`i.state = ${name(state)}`]),
     ...(outcome === undefined ? [] : [`i.outcome = ${name(outcome)}`]),
     ...(status === undefined ? [] : [`i.status = ${name(status)}`]),
+    ...(slower === undefined ? [] : [`i.milliseconds >= ${name(slower)}`]),
     ...(id === undefined ? [] : [`i.id = ${name(id)}`]),
   ]
   return conditions.map((condition) => ` AND ${condition}`).join('')

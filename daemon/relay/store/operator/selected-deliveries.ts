@@ -9,7 +9,7 @@ const joined = '$schema.deliveries d JOIN $schema.events e ON e.seq = d.event JO
 
 /** The conditions of a selection, for `joined`. */
 function whereOf(selection: Selection, after: number) {
-  const { state, endpoint, network, event, type, since, until } = selection
+  const { state, endpoint, network, event, type, since, until, slower } = selection
   const conditions = [
     ['d.id >', after] as const,
     ...(state === undefined ? [] : [['d.state =', state] as const]),
@@ -19,6 +19,7 @@ function whereOf(selection: Selection, after: number) {
     ...(type === undefined ? [] : [['e.event_type =', type] as const]),
     ...(since === undefined ? [] : [['e.received_at >=', since] as const]),
     ...(until === undefined ? [] : [['e.received_at <', until] as const]),
+    ...(slower === undefined ? [] : [['d.milliseconds >=', slower] as const]),
   ]
   const written = conditions.map(([condition], place) => `${condition} ?${place + 1}`)
   return {

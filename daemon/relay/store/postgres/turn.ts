@@ -15,23 +15,24 @@ const recording = `
   WITH lease AS (UPDATE $schema.relays SET ${renewal}, in_flight = $3::bigint[] WHERE id = $1 RETURNING id),
   given AS (
     SELECT g.* FROM lease, unnest($4::bigint[], $5::text[], $6::bigint[], $7::int[], $8::bigint[], $9::int[], $10::int[],
-      $11::text[], $12::text[], $13::text[]) AS g (id, state, due, attempts, at, milliseconds, status, outcome, answer, reason)),
+      $11::text[], $12::text[], $13::text[], $14::text[])
+      AS g (id, state, due, attempts, at, milliseconds, status, outcome, answer, reason, answer_headers)),
   recorded AS (
     UPDATE $schema.deliveries d SET state = g.state, lane = 1, due = g.due, attempts = g.attempts, interruptions = 0, at = g.at,
       milliseconds = g.milliseconds, status = g.status, outcome = g.outcome
     FROM given g WHERE d.id = ANY($4::bigint[]) AND d.id = g.id
       AND CASE d.state WHEN 'pending' THEN true WHEN 'skipped' THEN g.state = 'delivered' ELSE false END RETURNING d.id),
   kept AS (
-    INSERT INTO $schema.attempts (delivery, number, at, milliseconds, status, outcome, answer, reason)
-    SELECT id, attempts, at, milliseconds, status, outcome, answer, reason FROM given JOIN recorded USING (id)
+    INSERT INTO $schema.attempts (delivery, number, at, milliseconds, status, outcome, answer, reason, answer_headers)
+    SELECT id, attempts, at, milliseconds, status, outcome, answer, reason, answer_headers FROM given JOIN recorded USING (id)
     -- A delivery that succeeded at its first attempt has no row of its own here.
     WHERE state <> 'delivered' OR attempts > 1
     ON CONFLICT DO NOTHING),
   states AS (
     UPDATE $schema.endpoints e SET state = coalesce(s.state, e.state),
       disabled = CASE WHEN e.fresh_starts = s.fresh_starts THEN s.disabled ELSE e.disabled END
-    FROM lease, unnest($14::bigint[], $15::text[], $16::text[], $17::bigint[]) AS s (ref, state, disabled, fresh_starts)
-    WHERE e.ref = ANY($14::bigint[]) AND e.ref = s.ref AND e.removed_at IS NULL)
+    FROM lease, unnest($15::bigint[], $16::text[], $17::text[], $18::bigint[]) AS s (ref, state, disabled, fresh_starts)
+    WHERE e.ref = ANY($15::bigint[]) AND e.ref = s.ref AND e.removed_at IS NULL)
   SELECT 1 FROM lease`
 
 /** The endpoints of a turn: their state, why they are disabled, and with which fresh starts; null leaves what was. */
@@ -58,7 +59,7 @@ export async function recordTurn(
   const values = [
     ...[leases.id, leases.time.length, [...turn.inFlight]],
     ...[column('delivery'), column('state'), column('due'), column('attempts'), column('at'), column('milliseconds')],
-    ...[column('status'), column('outcome'), column('answer'), column('reason')],
+    ...[column('status'), column('outcome'), column('answer'), column('reason'), column('answer_headers')],
     ...[endpoints.map(([ref]) => ref), endpoints.map(([, state]) => state)],
     ...[endpoints.map(([, , reason]) => reason), endpoints.map(([, , , freshStarts]) => freshStarts)],
   ]

@@ -47,7 +47,8 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
      WHERE id = ? AND (state = 'pending' OR (state = 'skipped' AND ? = 'delivered'))`,
   )
   const insertAttempt = connection.prepare(
-    `INSERT OR REPLACE INTO attempts (delivery, number, at, milliseconds, status, outcome, answer, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT OR REPLACE INTO attempts (delivery, number, at, milliseconds, status, outcome, answer, reason, answer_headers)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const updateState = connection.prepare('UPDATE endpoints SET state = ? WHERE ref = ? AND removed_at IS NULL')
   const updateDisabled = connection.prepare('UPDATE endpoints SET disabled = ? WHERE ref = ? AND fresh_starts = ?')
@@ -70,11 +71,11 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
   }
 
   function writeResult(result: Result): void {
-    const { delivery, state, attempts, due, at, milliseconds, status, outcome, answer, reason } = result
+    const { delivery, state, attempts, due, at, milliseconds, status, outcome, answer, reason, answer_headers } = result
     const { changes } = updateResult.run(state, due, attempts, at, milliseconds, status, outcome, delivery, state)
     // A delivery at the first attempt is recorded by its row alone.
     if (changes > 0 && (state !== 'delivered' || attempts > 1))
-      insertAttempt.run(delivery, attempts, at, milliseconds, status, outcome, answer, reason)
+      insertAttempt.run(delivery, attempts, at, milliseconds, status, outcome, answer, reason, answer_headers)
   }
 
   function writeTurn(turn: Turn, now: number): Recorded {

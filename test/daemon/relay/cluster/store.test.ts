@@ -251,7 +251,7 @@ test.each(['none', 'subject'] as const)('a turn does not read what else waits, o
   for (let turn = 0; turn < turns; turn++) {
     const some = found.slice(turn * each, (turn + 1) * each).map(({ delivery }) => delivery)
     const result = { state: 'delivered', due: 0, attempts: 1, at: 0, milliseconds: 1, status: 204, outcome: 'delivered' } as const
-    const results = some.map((delivery) => ({ ...result, delivery, answer: null, reason: null }))
+    const results = some.map((delivery) => ({ ...result, delivery, answer: null, answer_headers: null, reason: null }))
     const ordered = order === 'subject' ? some : []
     const rest = { states: new Map(), disable: new Map(), notices: [], ordered }
     await store.commit({ ...rest, results, inFlight: new Set(some) }, Date.now())

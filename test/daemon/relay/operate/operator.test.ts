@@ -138,13 +138,32 @@ describe('the commands', () => {
     expect(due.slice(1).map((time, index) => time - (due[index] ?? 0))).toEqual([100_000, 100_000, 100_000, 100_000])
   })
 
-  test('tell how the receiver put its refusal, up to 2 KiB', async () => {
-    const hook = await receiver((_, response) => void response.writeHead(422).end('no such space. '.repeat(1000)))
+  test('tell how the receiver put its refusal, up to 8 KiB, with its headers', async () => {
+    const headers = { 'x-request-id': 'r-7', 'set-cookie': 'session=1', 'x-long': 'x'.repeat(8000) }
+    const hook = await receiver((_, response) => void response.writeHead(422, headers).end('no such space. '.repeat(1000)))
     const all = await bench({ retrySchedule: [0] })
     await all.append(endpoint(hook.url), event('a'))
     await dead(all, 1)
     const [{ history }] = (await command('dead', '--outbox', all.directory)).records
-    expect(history).toMatchObject([{ status: 422, answer: 'no such space. '.repeat(1000).slice(0, 2048), reason: null }])
+    expect(history).toMatchObject([{ status: 422, answer: 'no such space. '.repeat(1000).slice(0, 8192), reason: null }])
+    expect(history[0].answer_headers).toMatch(/^x-request-id: r-7\nx-long: x+$/)
+    expect(history[0].answer_headers).toHaveLength(4096)
+  })
+
+  test('list deliveries by how long their latest attempt took', async () => {
+    const slow = await receiver((_, response) => void setTimeout(() => response.writeHead(204).end(), 400))
+    const quick = await receiver()
+    const all = await bench()
+    await all.append(endpoint(slow.url, { id: '1' }), endpoint(quick.url, { id: '2' }), event('a'))
+    await until(() => all.attempts.length === 2, 'both are delivered')
+    await all.relay.close()
+    const listed = async (seconds: string) =>
+      (await command('deliveries', '--outbox', all.directory, '--slower', seconds)).records.map(({ endpoint_id }) => endpoint_id)
+    expect(await listed('0.4')).toEqual(['1'])
+    expect((await listed('0')).sort()).toEqual(['1', '2'])
+    expect((await command('deliveries', '--outbox', all.directory, '--slower', 'long')).stderr).toContain(
+      '--slower takes seconds',
+    )
   })
 
   test('tell why there was no answer', async () => {

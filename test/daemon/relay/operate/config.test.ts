@@ -1,0 +1,33 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { config } from '../../../../daemon/relay/operate/commands/config.ts'
+import { temporaryDirectory } from '../../../support/directory.ts'
+
+async function fileWith(settings: object): Promise<string> {
+  const file = join(temporaryDirectory(), 'relay.json')
+  await writeFile(file, JSON.stringify(settings))
+  return file
+}
+
+const linesOf = async (flags: Parameters<typeof config>[0]) => {
+  const lines = (await config({ ...flags, json: true })).trim().split('\n')
+  return lines.map((line) => JSON.parse(line) as { setting: string; value: unknown; from: string })
+}
+
+test('config prints each setting with its value and where it comes from', async () => {
+  const file = await fileWith({ maxInFlight: 20, timeout: 7 })
+  const lines = await linesOf({ config: file, timeout: '20', encryptionKeys: Buffer.alloc(32, 1).toString('base64') })
+  const of = (name: string) => lines.find(({ setting }) => setting === name)
+  expect(of('timeout')).toEqual({ setting: 'timeout', value: 20, from: '--timeout' })
+  expect(of('maxInFlight')).toEqual({ setting: 'maxInFlight', value: 20, from: file })
+  expect(of('keepDead')).toEqual({ setting: 'keepDead', value: 30, from: 'default' })
+  expect(of('lease')).toEqual({ setting: 'lease', value: 40, from: 'default, by timeout' })
+  expect(of('encryption keys')).toEqual({ setting: 'encryption keys', value: '1 key', from: 'FOLKMOOT_ENCRYPTION_KEYS' })
+})
+
+test('config fits the terminal, and refuses what `run` refuses', async () => {
+  const table = await config({ width: 60 })
+  expect(Math.max(...table.split('\n').map((line) => line.length))).toBeLessThanOrEqual(60)
+  await expect(config({ config: await fileWith({ timeOut: 7 }) })).rejects.toThrow('setting `timeOut` does not exist')
+})
