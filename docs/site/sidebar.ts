@@ -41,6 +41,7 @@ export const parts: readonly Part[] = [
         page('operating/watch', 'Watch'),
         page('operating/repair', 'Repair'),
       ]),
+      page('upgrading', 'Upgrade'),
       page('storage', 'Choose or write a storage'),
       page('host-transactions', 'Share transactions'),
       page('moving', 'Move a network'),
@@ -90,6 +91,6 @@ export const parts: readonly Part[] = [
   },
   {
     text: 'Explanation',
-    items: [page('concepts', 'Concepts'), page('performance', 'Performance')],
+    items: [page('concepts', 'Concepts'), page('security', 'Security'), page('performance', 'Performance')],
   },
 ]

@@ -56,3 +56,18 @@ test('nobody who installs the package installs what builds the site', () => {
   expect(manifest.files).toContain('!docs/site')
   expect(Object.keys(manifest.devDependencies)).not.toContain('vitepress')
 })
+
+test.each(inDocs)('every picture of %s has words for those who do not see it', (page) => {
+  const pictures = [...readFileSync(join(root, page), 'utf8').matchAll(/!\[([^\]]*)\]\(/g)].map(([, words = '']) => words)
+  expect(pictures.filter((words) => words.trim() === '')).toEqual([])
+})
+
+const diagrams = readdirSync(join(root, 'docs', 'images')).filter((name) => name.endsWith('.svg'))
+
+test.each(diagrams)('%s is readable on a dark page and on a light one', (name) => {
+  const drawing = readFileSync(join(root, 'docs', 'images', name), 'utf8')
+  expect(drawing).toContain('@media (prefers-color-scheme: dark)')
+  expect(drawing).toMatch(/<rect class="page" [^>]*>/)
+  expect(drawing).toMatch(/<title [^>]*>.+<\/title>/)
+  expect(drawing).not.toMatch(/<script|https?:(?!\/\/www\.w3\.org)/)
+})

@@ -32,6 +32,8 @@ export default defineConfig({
     build: { chunkSizeWarningLimit: 2000 },
   },
   markdown: {
+    // Addresses in prose are examples; links are written as links.
+    linkify: false,
     anchor: { slugify: anchorOf },
     config: (markdown) => {
       const { link_open: usual } = markdown.renderer.rules

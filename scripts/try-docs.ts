@@ -1,0 +1,119 @@
+/**
+ * `npm run docs:try`, after `npm run docs:build`: looks at the built site. Every link between its pages leads to a page and a section.
+ * In Chromium every page fits 360 and 1,280 pixels, dark and light differ, and the search finds what it should.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { dirname, extname, join, posix } from 'node:path'
+import process from 'node:process'
+import { fileURLToPath } from 'node:url'
+import { isInstalled, launch, type Page } from '../test/browser/browser.ts'
+
+const built = fileURLToPath(new URL('../docs/site/.vitepress/dist/', import.meta.url))
+if (!existsSync(join(built, 'index.html'))) {
+  process.stderr.write('there is no built site: run `npm run docs:build` first\n')
+  process.exit(2)
+}
+
+const files = readdirSync(built, { recursive: true, encoding: 'utf8' }).map((name) => name.replaceAll('\\', '/'))
+const pages = files.filter((name) => name.endsWith('.html') && name !== '404.html')
+const textOf = new Map(pages.map((page) => [page, readFileSync(join(built, page), 'utf8')]))
+const idsOf = new Map(
+  [...textOf].map(([page, text]) => [page, new Set([...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))]),
+)
+const faults: string[] = []
+
+/** The page and the section that a link leads to. */
+function targetOf(page: string, href: string): readonly [file: string, section: string] {
+  const [path = '', section = ''] = href.split('#')
+  const file = path === '' ? page : path.startsWith('/') ? path.slice(1) : posix.join(dirname(page), path)
+  return [file === '' || file.endsWith('/') ? `${file}index.html` : file, decodeURIComponent(section)]
+}
+
+for (const [page, text] of textOf)
+  for (const [, href = ''] of text.matchAll(/<a\b[^>]* href="([^"]+)"/g)) {
+    if (/^[a-z]+:/.test(href)) continue
+    const [file, section] = targetOf(page, href.replaceAll('&amp;', '&'))
+    if (!files.includes(file)) faults.push(`${page} links to ${href}, which is not there`)
+    else if (section !== '' && idsOf.has(file) && !idsOf.get(file)?.has(section))
+      faults.push(`${page} links to ${href}: no such section`)
+  }
+for (const page of pages) if (!files.includes(page.replace(/html$/, 'md'))) faults.push(`${page} is not there as Markdown`)
+const index = readFileSync(join(built, 'llms.txt'), 'utf8')
+for (const page of pages) if (!index.includes(`(/${page.replace(/html$/, 'md')})`)) faults.push(`llms.txt does not list ${page}`)
+
+const types: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.svg': 'image/svg+xml',
+  '.json': 'application/json',
+}
+
+/** How far the page is wider than the window, in pixels, with the element that sticks out most. */
+const overflow = `(() => {
+  const wide = document.documentElement.scrollWidth - innerWidth
+  if (wide <= 0) return ''
+  const all = [...document.querySelectorAll('main *')].map((each) => [each.getBoundingClientRect().right, each.tagName + '.' + each.className])
+  return wide + ' px, ' + all.sort(([a], [b]) => b - a)[0]
+})()`
+
+/** The layout of every page, which needs none of its scripts. */
+async function measure(page: Page, origin: string): Promise<void> {
+  for (const name of pages) {
+    await page.goto(`${origin}/${name}`)
+    for (const width of [1280, 360]) {
+      await page.setViewportSize({ width, height: 800 })
+      const wide = await page.evaluate(overflow)
+      if (wide !== '') faults.push(`${name} is wider than ${width} pixels: ${wide}`)
+    }
+  }
+}
+
+async function use(page: Page, origin: string): Promise<void> {
+  page.on('pageerror', (error) => faults.push(`a page throws ${error.message}`))
+  page.on('request', (request) => {
+    if (!/^(?:http:\/\/127\.0\.0\.1:|data:|blob:)/.test(request.url())) faults.push(`a page loads ${request.url()}`)
+  })
+  const background = 'getComputedStyle(document.body).backgroundColor'
+  const shown: unknown[] = []
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    await page.goto(`${origin}/concepts.html`)
+    shown.push(await page.evaluate(background))
+  }
+  if (shown[0] === shown[1]) faults.push(`dark and light have the same background, ${shown[0]}`)
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await page.locator('.VPNavBarSearch button').first().click()
+  await page.locator('#localsearch-input').fill('rotate secret')
+  const results = '.VPLocalSearchBox .result'
+  await page.locator(results).first().waitFor()
+  if ((await page.locator(`${results}[href*="webhooks/verify.html#change-a-key"]`).count()) === 0)
+    faults.push('the search for "rotate secret" does not find how to change a secret')
+}
+
+if (isInstalled) {
+  const server = createServer((request, response) => {
+    const path = decodeURIComponent(new URL(request.url ?? '/', 'http://site').pathname).slice(1)
+    const file = path === '' ? 'index.html' : path
+    if (!files.includes(file)) return response.writeHead(404).end()
+    response
+      .writeHead(200, { 'content-type': types[extname(file)] ?? 'application/octet-stream' })
+      .end(readFileSync(join(built, file)))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const browser = await launch()
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const still = await browser.newContext({ javaScriptEnabled: false })
+  await measure(await still.newPage(), origin)
+  const live = await browser.newContext({ reducedMotion: 'reduce' })
+  await use(await live.newPage(), origin)
+  await browser.close()
+  server.closeAllConnections()
+  server.close()
+} else process.stderr.write('Chromium is not installed: no page was looked at\n')
+
+for (const fault of new Set(faults)) process.stderr.write(`${fault}\n`)
+process.stdout.write(`${pages.length} pages, ${new Set(faults).size} faults\n`)
+process.exitCode = faults.length > 0 ? 1 : 0
