@@ -42,6 +42,15 @@ test('the packed package installs, every entry loads, and its programs start', a
   )
   expect((await run(process.execPath, ['unit.js'], { cwd: app })).stdout).toBe('Ada Ash\n')
 
+  // No optional package is there.
+  const flags = ['mcp', '--url', 'http://127.0.0.1:9', '--network', '1', '--token', 'a-token']
+  const agent = spawnSync(process.execPath, [join(app, 'node_modules', '.bin', 'folkmoot'), ...flags], { encoding: 'utf8' })
+  const sentence = 'folkmoot mcp needs the package `@modelcontextprotocol/server`: npm install @modelcontextprotocol/server'
+  expect([agent.status, agent.stdout, agent.stderr]).toEqual([2, '', `folkmoot: ${sentence}\n`])
+  const portNames = `console.log(Object.keys((await import('${name}/ports')).ports()).join())`
+  await writeFile(join(app, 'ports.js'), portNames)
+  expect((await run(process.execPath, ['ports.js'], { cwd: app })).stdout).toBe('recurrence,fileTypes\n')
+
   for (const program of ['folkmoot', 'folkmoot-relay']) {
     const { stdout } = await run(process.execPath, [join(app, 'node_modules', '.bin', program), '--help'], { cwd: app })
     expect(stdout).toContain(`Usage: ${program}`)
