@@ -1,15 +1,19 @@
 /** The JavaScript of the package: few files, which load quickly. The build and the tests of the hosts use it. */
 import { readFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { join } from 'node:path'
 import { type CodeSplittingNameFunction, type Plugin, rolldown } from 'rolldown'
+import { licencesOf } from './licences.ts'
 
 interface Package {
   readonly exports: Readonly<Record<string, string | { readonly default: string }>>
   readonly bin: Readonly<Record<string, string>>
+  readonly dependencies: Readonly<Record<string, string>>
+  readonly peerDependencies: Readonly<Record<string, string>>
 }
 
 const root = join(import.meta.dirname, '..')
-const { exports, bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Package
+const { exports, bin, dependencies, peerDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Package
 
 /** The programs of the package, below the root of the checkout. */
 export const programs: readonly string[] = Object.values(bin)
@@ -54,8 +58,26 @@ function byFile(): CodeSplittingNameFunction {
 const inAscii = (code: string): string =>
   code.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
+/** The packages that are installed with folkmoot, or beside it. All others become part of its files. */
+const installed: ReadonlySet<string> = new Set([...Object.keys(dependencies), ...Object.keys(peerDependencies)])
+
+/** The package that an import names. */
+const packageOf = (id: string): string => /^(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? id
+
+const isOutside = (id: string): boolean => isBuiltin(id) || installed.has(packageOf(id))
+
+/** What packages inside of the files load only for a log or for colours, which nobody asks them for. */
+const unused: ReadonlySet<string> = new Set(['debug', '@colors/colors/safe'])
+
+const withoutUnused: Plugin = {
+  name: 'without what is not used',
+  resolveId: (id) => (unused.has(id) ? `\0${id}` : null),
+  load: (id) => (unused.has(id.slice(1)) ? 'export default () => () => {}' : null),
+}
+
 /**
- * Bundles the modules, and whatever else is asked for. Nothing is minified, and packages stay packages.
+ * Bundles the modules, and whatever else is asked for, with the small packages that they use and the licences of those. Nothing is
+ * minified.
  * @param directory gets what `dist/` has
  * @param more paths in `dist/` to bundle besides the modules
  */
@@ -73,16 +95,24 @@ export async function bundle(directory: string, more: readonly string[] = []): P
       for (const file of Object.values(files)) if (file.type === 'chunk') file.code = inAscii(file.code)
     },
   }
+  const licences: Plugin = {
+    name: 'licences',
+    generateBundle(_options, files) {
+      const ids = Object.values(files).flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
+      this.emitFile({ type: 'asset', fileName: 'THIRD-PARTY-LICENSES', source: licencesOf(ids) })
+    },
+  }
   const build = await rolldown({
     cwd: root,
     input,
-    plugins: [ascii],
+    plugins: [withoutUnused, ascii, licences],
     platform: 'neutral',
     // Groups of modules without their imports need it. Exports of an entry stay those of its source.
     preserveEntrySignatures: 'allow-extension',
-    // A program's first lines load the rest for what that does.
-    treeshake: false,
-    external: (id) => !id.startsWith('.') && !id.startsWith('/'),
+    resolve: { mainFields: ['module', 'main'], conditionNames: ['node', 'import', 'default'] },
+    // Our own modules stay whole: a program's first lines load the rest for what that does.
+    treeshake: { moduleSideEffects: (id) => !id.includes('/node_modules/') },
+    external: isOutside,
   })
   await build.write({
     dir: directory,

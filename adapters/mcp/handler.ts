@@ -1,11 +1,10 @@
 /** The protocol over HTTP, for a community in this process. */
-import { createMcpHandler } from '@modelcontextprotocol/server'
 import * as v from 'valibot'
 import { must } from '../../lib/base/options.ts'
-import { createClient } from '../../lib/client/index.ts'
+import { type Client, createClient } from '../../lib/client/index.ts'
 import type { Community } from '../../lib/index.ts'
+import { notLoaded, requirePackage } from '../optional-package.ts'
 import { checkOptions, stated, withMethods } from '../options.ts'
-import { serverOf } from './server.ts'
 import { type ToolChoice, toolsOf } from './tools.ts'
 
 /** Options of `createMcp`. */
@@ -78,18 +77,31 @@ const strangeOrigin = (): Response =>
     { status: 403 },
   )
 
+const protocolPackage = '@modelcontextprotocol/server'
+
+// In `try`, which tells bundlers that the package may be missing.
+async function loadProtocol() {
+  try {
+    return await import('./server.ts')
+  } catch (error) {
+    throw notLoaded(error, 'createMcp', protocolPackage)
+  }
+}
+
 /**
  * Makes a handler for agents: the operations of one network as tools of the Model Context Protocol, over Streamable HTTP. The
  * rules of the API hold: scopes, rate limits, hooks and events.
  *
  * @param options the network, a token for every caller, and the tools: only those that read, unless `write` names groups
  * @returns a function from `Request` to `Response`, for any path that the host gives it
+ * @throws Error that names the command, if the package `@modelcontextprotocol/server` is not installed
  * @throws TypeError that names every wrong option; from a request too, if `network` is left out and there are several
  * @example const mcp = createMcp(community, { write: ['posts'] })
  */
 export function createMcp(community: Community, options: McpOptions = {}): Mcp {
   if (!v.is(withMethods(['fetch', 'call', 'owns']), community))
     throw new TypeError('createMcp: the first argument must be a community, as createCommunity returns it')
+  requirePackage('createMcp', protocolPackage)
   const { network, token, origins, ...choice } = checkOptions('createMcp', rules, options, 'community, { network, write }')
   const tools = toolsOf(community.operations, choice, (option) => `createMcp: option \`${option}\``)
   let found: Promise<string> | undefined
@@ -100,20 +112,23 @@ export function createMcp(community: Community, options: McpOptions = {}): Mcp {
     if (only && others.length === 0) return only.id
     throw new TypeError(`createMcp: option \`network\` must name the network, because the community has ${all.length}`)
   }
-  const handler = createMcpHandler(async ({ requestInfo }) => {
-    const own = token ?? (requestInfo && bearer(requestInfo)) ?? ''
-    const host = requestInfo ? new URL(requestInfo.url).host : 'localhost'
+  const clientFor = async (request: Request | undefined): Promise<Client> => {
+    const host = request ? new URL(request.url).host : 'localhost'
     found ??= networkName()
-    const client = createClient({
+    return createClient({
       // Nothing travels between the two, so it counts as https.
       baseUrl: `https://${host}${community.basePath}`,
       network: await found,
-      token: own,
+      token: token ?? (request && bearer(request)) ?? '',
       fetch: (request) => community.fetch(request),
       maxRetryWait: 10_000,
     })
-    return serverOf(tools, client, true)
-  })
+  }
+  const handler = loadProtocol().then(({ createMcpHandler, serverOf }) =>
+    createMcpHandler(async ({ requestInfo }) => serverOf(tools, await clientFor(requestInfo), true)),
+  )
+  // Each request fails with it.
+  handler.catch(() => {})
   const fetch = async (request: Request): Promise<Response> => {
     if (token === undefined && bearer(request) === undefined) return unauthorized()
     // A token of the request comes from a caller who holds it; the option's would serve any page.
@@ -124,7 +139,7 @@ export function createMcp(community: Community, options: McpOptions = {}): Mcp {
       found = undefined
       throw error
     })
-    return handler.fetch(request)
+    return (await handler).fetch(request)
   }
-  return Object.assign(fetch, { fetch, close: () => handler.close() })
+  return Object.assign(fetch, { fetch, close: async () => (await handler).close() })
 }

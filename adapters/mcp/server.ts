@@ -5,6 +5,8 @@ import { version } from '../version.ts'
 import { callTool } from './call.ts'
 import type { Tool } from './tools.ts'
 
+export { createMcpHandler } from '@modelcontextprotocol/server'
+
 const instructions =
   'The tools are the operations of the Admin API of a community network: members, spaces, posts, plans and others. ' +
   'A list answers with `items` and `next_cursor`; give that as `cursor` for more. Ids are texts of digits. ' +

@@ -2,11 +2,12 @@
 import '../node-version.ts'
 import * as v from 'valibot'
 import type { AssetStore, Ports } from '../../lib/ports.ts'
+import { isMissing } from '../optional-package.ts'
 import { checkOptions, group, type RulesOf, withMethods } from '../options.ts'
 import { type DirectoryAssetsOptions, directoryAssets, directoryRules } from './directory-assets.ts'
 import { type DownloadGuard, guardedDownloads, guardRules } from './download.ts'
 import { fileTypes } from './file-types.ts'
-import { phoneNumbers } from './phone-numbers.ts'
+import { phoneNumbers, phoneNumbersPackage } from './phone-numbers.ts'
 import { recurrence } from './recurrence.ts'
 
 export type { DirectoryAssetsOptions } from './directory-assets.ts'
@@ -42,15 +43,15 @@ const rules = {
 } satisfies RulesOf<PortsOptions>
 
 /**
- * Every port of the option `ports`. Recurrence rules, phone numbers and file types are always there, files and downloads if
- * the options are given.
+ * Every port of the option `ports`. Recurrence rules and file types are always there, phone numbers if the package
+ * `libphonenumber-js` is installed, files and downloads if the options are given.
  * @throws TypeError that lists every option that is malformed or unknown
  */
 export function ports(options: PortsOptions = {}): Ports {
   const { assets, download } = checkOptions('ports', rules, options, '{ assets, download }')
   return {
     recurrence: recurrence(),
-    phoneNumbers: phoneNumbers(),
+    ...(isMissing(phoneNumbersPackage) ? {} : { phoneNumbers: phoneNumbers() }),
     fileTypes: fileTypes(),
     ...(assets ? { assets: isStore(assets) ? assets : directoryAssets(assets) } : {}),
     ...(download ? { download: guardedDownloads(download) } : {}),

@@ -77,6 +77,7 @@ const rules: Readonly<Record<string, Rule>> = {
     offences: importing(/^adapters\/(?:files|sql)\//, (imported, path) => {
       const allowed = [
         'adapters/node-version.ts',
+        'adapters/optional-package.ts',
         'adapters/files/',
         ...(path.startsWith('adapters/sql/') ? ['adapters/sql/'] : []),
       ]

@@ -42,10 +42,26 @@ test('the packed package installs, every entry loads, and its programs start', a
   )
   expect((await run(process.execPath, ['unit.js'], { cwd: app })).stdout).toBe('Ada Ash\n')
 
+  // No optional package is there.
+  const flags = ['mcp', '--url', 'http://127.0.0.1:9', '--network', '1', '--token', 'a-token']
+  const agent = spawnSync(process.execPath, [join(app, 'node_modules', '.bin', 'folkmoot'), ...flags], { encoding: 'utf8' })
+  const sentence = 'folkmoot mcp needs the package `@modelcontextprotocol/server`: npm install @modelcontextprotocol/server'
+  expect([agent.status, agent.stdout, agent.stderr]).toEqual([2, '', `folkmoot: ${sentence}\n`])
+  const portNames = `console.log(Object.keys((await import('${name}/ports')).ports()).join())`
+  await writeFile(join(app, 'ports.js'), portNames)
+  expect((await run(process.execPath, ['ports.js'], { cwd: app })).stdout).toBe('recurrence,fileTypes\n')
+
   for (const program of ['folkmoot', 'folkmoot-relay']) {
     const { stdout } = await run(process.execPath, [join(app, 'node_modules', '.bin', program), '--help'], { cwd: app })
     expect(stdout).toContain(`Usage: ${program}`)
   }
+})
+
+test('the package names the licences of the code of others in its files', async () => {
+  const { stdout } = await run('tar', ['-xzOf', tarball, 'package/dist/THIRD-PARTY-LICENSES'], { maxBuffer: 10_000_000 })
+  const inside = [...stdout.matchAll(/^(\S+) [\d.]+ \([\w-]+\)$/gm)].map(([, name]) => name)
+  expect(inside).toEqual(expect.arrayContaining(['cli-table3', 'file-type', 'hono', 'itty-router', 'p-retry', 'string-width']))
+  expect(stdout.match(/permission is hereby granted|permission to use, copy/gi)).toHaveLength(inside.length)
 })
 
 test('the package has pages for its users, and none for contributors', async () => {
@@ -55,11 +71,10 @@ test('the package has pages for its users, and none for contributors', async () 
   expect(pages.filter((path) => /^package\/docs\/(?:contributing|decisions)\//.test(path))).toEqual([])
 })
 
-test('the core loads with valibot and itty-router alone', async () => {
+test('the core loads with valibot alone', async () => {
   const directory = temporaryDirectory()
   await run('tar', ['-xzf', tarball, '-C', directory])
-  for (const needed of ['valibot', 'itty-router'])
-    await cp(join(root, 'node_modules', needed), join(directory, 'node_modules', needed), { recursive: true })
+  await cp(join(root, 'node_modules', 'valibot'), join(directory, 'node_modules', 'valibot'), { recursive: true })
   await writeFile(
     join(directory, 'load.mjs'),
     `const { createCommunity } = await import('./package/dist/lib/index.js')\nconsole.log(typeof createCommunity)`,
@@ -93,7 +108,7 @@ test('a server, and the ports of a host, load no package that only some requests
   expect(await packagesLoadedBy(join(dist, 'adapters', 'ports', 'index.js'))).toEqual(ofPorts)
   const serve = (await readdir(join(dist, 'chunks'))).find((file) => file.startsWith('serve-')) ?? ''
   const limiter = ['RateLimiterMemory', 'RateLimiterRes'].map((name) => `rate-limiter-flexible/lib/${name}.js`)
-  const ofServer = ['itty-router/IttyRouter', 'p-retry', ...limiter, ...ofPorts]
+  const ofServer = [...limiter, ...ofPorts]
   expect(await packagesLoadedBy(join(dist, 'chunks', serve))).toEqual(ofServer)
 })
 

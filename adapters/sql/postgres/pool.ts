@@ -1,6 +1,7 @@
 /** Connections of the package `pg`, and pools of them. */
 import type { Client, ClientConfig } from 'pg'
 import { StorageError } from '../../../lib/storage/contract.ts'
+import { missingPackage } from '../../optional-package.ts'
 import type { PgPool } from './connection.ts'
 import { unreachable } from './errors.ts'
 
@@ -76,6 +77,6 @@ async function loadPg() {
   try {
     return (await import('pg')).default
   } catch (error) {
-    throw new StorageError('unavailable', 'PostgreSQL needs the package `pg`: npm install pg', { cause: error })
+    throw new StorageError('unavailable', missingPackage('PostgreSQL', 'pg'), { cause: error })
   }
 }

@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream'
 import type { Command } from 'commander'
 import type { Output } from '../../output.ts'
+import { UsageError } from '../../usage.ts'
 import { list, networkOption } from '../commands/shared-options.ts'
 import { withToken } from '../credentials/token-options.ts'
 import type { Running } from '../serve/serve.ts'
@@ -14,6 +15,8 @@ interface Host {
   readonly failed: () => void
 }
 
+const protocolPackage = '@modelcontextprotocol/server'
+
 /** @param starting is given what runs, to end it with the process */
 export function mcpCommand(program: Command, { out, input, failed }: Host, starting: (running: Promise<Running>) => void): void {
   const command = program
@@ -25,6 +28,8 @@ export function mcpCommand(program: Command, { out, input, failed }: Host, start
     .option('--write <groups...>', 'groups whose operations may write, such as posts members; * is every group', list, [])
     .option('--only <groups...>', 'groups that there are tools for; every group by default', list, [])
     .action(async (flags: McpFlags) => {
+      const { isMissing, missingPackage } = await import('../../../adapters/optional-package.ts')
+      if (isMissing(protocolPackage)) throw new UsageError(missingPackage('folkmoot mcp', protocolPackage))
       const { serveMcp } = await import('./mcp.ts')
       starting(Promise.resolve(serveMcp(flags, { out, input: input(), failed })))
     })

@@ -52,11 +52,14 @@ test('what Node has compiled is kept for the next start', () => {
   expect(existsSync(join(root, 'node_modules', '.cache', 'folkmoot'))).toBe(true)
 })
 
-/** As if the package `pg`, which is optional, were not installed. */
-const withoutPg = `data:text/javascript,${encodeURIComponent(`
+/** As if an optional package were not installed. */
+const without = (name: string) =>
+  `data:text/javascript,${encodeURIComponent(`
 import { registerHooks } from 'node:module'
-const missing = () => { throw Object.assign(new Error("Cannot find package 'pg'"), { code: 'ERR_MODULE_NOT_FOUND' }) }
-registerHooks({ resolve: (name, context, next) => (name === 'pg' ? missing() : next(name, context)) })`)}`
+const missing = () => { throw Object.assign(new Error("Cannot find package '${name}'"), { code: 'ERR_MODULE_NOT_FOUND' }) }
+const isThat = (name) => name === '${name}' || name.startsWith('${name}/')
+registerHooks({ resolve: (name, context, next) => (isThat(name) ? missing() : next(name, context)) })`)}`
+const withoutPg = without('pg')
 
 test.each([
   ['folkmoot', 'serve', '--port', '0', '--storage'],
@@ -72,6 +75,40 @@ test.each([
   expect(start('postgres://me:secret@127.0.0.1:1/none')).toEqual(
     expect.objectContaining({ status: 2, stdout: '', stderr: `${name}: PostgreSQL needs the package \`pg\`: npm install pg\n` }),
   )
+})
+
+/** What a program ends with that runs in the checkout. */
+const ended = (...args: readonly string[]) => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env: environment(), cwd: root })
+  return { status, stdout, stderr }
+}
+
+test('folkmoot mcp names the command that installs its package, where it is missing', () => {
+  const flags = ['mcp', '--url', 'http://127.0.0.1:9', '--network', '1', '--token', 'a-token']
+  const sentence = 'folkmoot mcp needs the package `@modelcontextprotocol/server`: npm install @modelcontextprotocol/server'
+  const start = (...more: readonly string[]) =>
+    ended('--import', without('@modelcontextprotocol/server'), bin('folkmoot'), ...flags, ...more)
+  expect(start()).toEqual({ status: 2, stdout: '', stderr: `folkmoot: ${sentence}\n` })
+})
+
+test('a library without its optional packages names their commands, and the other ports are there', () => {
+  const tried = `
+import { createMcp } from './adapters/mcp/index.ts'
+import { phoneNumbers, ports } from './adapters/ports/index.ts'
+import { testCommunity } from './adapters/testing/index.ts'
+const { community } = await testCommunity()
+for (const make of [() => createMcp(community), phoneNumbers]) try { make() } catch (error) { console.log(String(error)) }
+console.log(Object.keys(ports()).join())`
+  const hooks = ['@modelcontextprotocol/server', 'libphonenumber-js'].flatMap((name) => ['--import', without(name)])
+  expect(ended(...hooks, '--input-type=module', '--eval', tried)).toEqual({
+    status: 0,
+    stderr: '',
+    stdout: [
+      'MissingPackage: createMcp needs the package `@modelcontextprotocol/server`: npm install @modelcontextprotocol/server',
+      'MissingPackage: phoneNumbers() needs the package `libphonenumber-js`: npm install libphonenumber-js',
+      'recurrence,fileTypes\n',
+    ].join('\n'),
+  })
 })
 
 test('a relay on a directory works without the package pg', async () => {
