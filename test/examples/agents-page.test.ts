@@ -35,7 +35,8 @@ async function asked(words: readonly string[]) {
   const directory = temporaryDirectory()
   await writeFile(join(directory, 'token'), token)
   const { port } = server.address() as AddressInfo
-  const [name, ...given] = words.map((word) => (word === 'https://api.example.org' ? `http://127.0.0.1:${port}` : word))
+  // Options of npx, which names the packages to install.
+  const [name, ...given] = words.slice(words.findIndex((word) => !word.startsWith('--'))).map((word) => (word === 'https://api.example.org' ? `http://127.0.0.1:${port}` : word))
   expect(name).toBe('folkmoot')
   const env = Object.fromEntries(Object.entries(environment()).map(([key, value]) => [key, String(value)]))
   const args = [program('folkmoot'), ...given]
