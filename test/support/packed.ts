@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll } from 'vitest'
 import { shared } from './shared.ts'
@@ -29,8 +29,12 @@ export async function packed(): Promise<string> {
     return tarball
   }
   const directory = join(to, 'package')
+  const leftOut = files.filter((path) => path.startsWith('!')).map((path) => join(path.slice(1)))
   for (const path of ['package.json', ...files.filter((path) => path !== 'dist' && !path.startsWith('!'))])
-    await cp(join(root, path), join(directory, path), { recursive: true })
+    await cp(join(root, path), join(directory, path), {
+      recursive: true,
+      filter: (from) => !leftOut.includes(relative(root, from)),
+    })
   await cp(join(await shared('package'), 'node_modules', name, 'dist'), join(directory, 'dist'), { recursive: true })
   await run('npm', ['pack', '--ignore-scripts', '--pack-destination', to], { cwd: directory })
   return tarball
