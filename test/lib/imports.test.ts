@@ -111,10 +111,10 @@ const rules: Readonly<Record<string, Rule>> = {
   // Its own number, the platform and the versions are facts, and a tick is a moment, not handles. The outbox asks with
   // signal 0 whether another process lives. The text of a new project is another program.
   process: {
-    sentence: 'only daemon/bin touches `process`',
+    sentence: 'only daemon/bin touches `process`, and the figures of the process read it',
     offences: mentioning(
       /^(?:lib|adapters|daemon)\//,
-      /^daemon\/bin\/|^adapters\/files\/owner\.ts$|^daemon\/server\/init\/server-file\.ts$/,
+      /^daemon\/bin\/|^adapters\/files\/owner\.ts$|^daemon\/server\/operate\/process-metrics\.ts$|^daemon\/server\/init\/server-file\.ts$/,
       /(?<![\w.$])process\s*\.\s*\w+|^import (?!\{ (?:(?:constrainedMemory|nextTick|pid|platform|versions)(?:, )?)+ \} ).*(?=from 'node:process')/gm,
     ),
   },

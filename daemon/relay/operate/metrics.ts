@@ -1,5 +1,5 @@
 /** The relay's figures for Prometheus. Endpoints are labelled by their id: a URL may hold a secret. */
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { contentType, createRegistry } from '../../prometheus.ts'
 import { systemClock } from '../clock.ts'
 import type { RelayEvents } from '../events.ts'
 import type { Relay } from '../relay.ts'
@@ -21,97 +21,84 @@ export interface Metrics extends RelayEvents {
  * @param version for `relay_build_info`
  */
 export function createMetrics(relay: () => Relay | undefined, version: string): Metrics {
-  const registry = new Registry()
-  const registers = [registry]
+  const registry = createRegistry()
   /** The labels of endpoints, and the outcomes that each has series of. */
   const labels = new Map<string, Set<string>>()
 
-  const attempts = new Counter({
+  const attempts = registry.counter({
     name: 'relay_attempts_total',
     help: 'Attempts made, by endpoint and outcome.',
-    labelNames: ['endpoint', 'outcome'],
-    registers,
+    labelled: true,
   })
-  const durations = new Histogram({
-    name: 'relay_attempt_duration_seconds',
-    help: 'Duration of attempts.',
-    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-    registers,
-  })
-  const lag = new Histogram({
-    name: 'relay_delivery_age_seconds',
-    help: 'Time from when an event was ingested until it was delivered.',
-    buckets: [0.01, 0.05, 0.25, 1, 5, 30, 300, 3600, 86_400],
-    registers,
-  })
-  const ingested = new Counter({
+  const durations = registry.histogram(
+    {
+      name: 'relay_attempt_duration_seconds',
+      help: 'Duration of attempts.',
+    },
+    [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+  )
+  const lag = registry.histogram(
+    {
+      name: 'relay_delivery_age_seconds',
+      help: 'Time from when an event was ingested until it was delivered.',
+    },
+    [0.01, 0.05, 0.25, 1, 5, 30, 300, 3600, 86_400],
+  )
+  const ingested = registry.counter({
     name: 'relay_events_ingested_total',
     help: 'Events read from the outbox. Includes duplicates, and events that no endpoint receives.',
-    registers,
   })
-  const duplicates = new Counter({
+  const duplicates = registry.counter({
     name: 'relay_duplicate_events_total',
     help: 'Events in the outbox that had been ingested before: duplicates.',
-    registers,
   })
-  const notices = new Counter({ name: 'relay_notices_total', help: 'Notices, by kind.', labelNames: ['kind'], registers })
-  const corrupt = new Counter({
+  const notices = registry.counter({ name: 'relay_notices_total', help: 'Notices, by kind.', labelled: true })
+  const corrupt = registry.counter({
     name: 'relay_corrupt_records_total',
     help: 'Damaged pieces of the outbox, copied aside and skipped.',
-    registers,
   })
-  const transitions = new Counter({
+  const transitions = registry.counter({
     name: 'relay_breaker_transitions_total',
     help: 'Circuits that opened and closed.',
-    labelNames: ['to'],
-    registers,
+    labelled: true,
   })
-  const faults = new Counter({ name: 'relay_faults_total', help: 'Failures of the relay itself.', registers })
+  const faults = registry.counter({ name: 'relay_faults_total', help: 'Failures of the relay itself.' })
 
   // Those that have labels are there from the beginning too: `increase` sees a first one only after a zero.
-  for (const kind of noticeKinds) notices.inc({ kind }, 0)
-  for (const to of ['open', 'closed']) transitions.inc({ to }, 0)
+  for (const kind of noticeKinds) notices.add(0, { kind })
+  for (const to of ['open', 'closed']) transitions.add(0, { to })
 
-  const ready = new Gauge({
+  const ready = registry.gauge({
     name: 'relay_ready',
     help: 'Whether the outbox can be ingested and results can be recorded: 1 or 0.',
-    registers,
   })
-  const behind = new Gauge({
+  const behind = registry.gauge({
     name: 'relay_outbox_behind_seconds',
     help: 'Seconds since everything in the outbox had been ingested. Grows while it cannot be read or ingested.',
-    registers,
   })
-  const waiting = new Gauge({
+  const waiting = registry.gauge({
     name: 'relay_outbox_waiting',
     help: 'Contents of the outbox that are not ingested yet: bytes of a directory; commits of a database, of which 10,000 are counted.',
-    labelNames: ['unit'],
-    registers,
+    labelled: true,
   })
-  const inFlight = new Gauge({ name: 'relay_inflight', help: 'Attempts in flight.', registers })
-  const endpoints = new Gauge({ name: 'relay_endpoints', help: 'Endpoints of this relay.', registers })
-  const pending = new Gauge({ name: 'relay_outbox_pending_events', help: 'Deliveries that wait.', registers })
-  const dead = new Gauge({ name: 'relay_dead_letter_events', help: 'Deliveries without attempts left.', registers })
-  const oldest = new Gauge({
+  const inFlight = registry.gauge({ name: 'relay_inflight', help: 'Attempts in flight.' })
+  const endpoints = registry.gauge({ name: 'relay_endpoints', help: 'Endpoints of this relay.' })
+  const pending = registry.gauge({ name: 'relay_outbox_pending_events', help: 'Deliveries that wait.' })
+  const dead = registry.gauge({ name: 'relay_dead_letter_events', help: 'Deliveries without attempts left.' })
+  const oldest = registry.gauge({
     name: 'relay_outbox_oldest_pending_seconds',
     help: 'Age of the oldest event that waits to be delivered; the one metric to alert on.',
-    registers,
   })
-  const storeLog = new Gauge({
+  const storeLog = registry.gauge({
     name: 'relay_store_log_bytes',
     help: 'Size of the write-ahead log of the relay store; 0 with PostgreSQL, which has its own metrics.',
-    registers,
   })
-  const breakers = new Gauge({
+  const breakers = registry.gauge({
     name: 'relay_breaker_state',
     help: 'Circuits: 0 closed, 1 open, 2 probing.',
-    labelNames: ['endpoint'],
-    registers,
+    labelled: true,
   })
-  new Gauge({ name: 'relay_build_info', help: 'The version of the relay.', labelNames: ['version'], registers }).set(
-    { version },
-    1,
-  )
+  registry.gauge({ name: 'relay_build_info', help: 'The version of the relay.', labelled: true }).set(1, { version })
 
   function labelOf(endpoint: string): string {
     if (labels.size < maxEndpoints && !labels.has(endpoint)) labels.set(endpoint, new Set())
@@ -145,8 +132,8 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
     const [counts, backlog] = await Promise.all([inTime(running.store.counts()), inTime(running.backlog())])
     ready.set(running.ready ? 1 : 0)
     behind.set(running.behindFor / 1000)
-    waiting.reset()
-    if (backlog) waiting.set({ unit: backlog.unit }, backlog.count)
+    waiting.clear()
+    if (backlog) waiting.set(backlog.count, { unit: backlog.unit })
     inFlight.set(running.scheduler.inFlight)
     storeLog.set(running.store.logBytes())
     // Not known is not 0.
@@ -154,7 +141,7 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
     dead.set(counts?.dead ?? Number.NaN)
     if (!counts) oldest.set(Number.NaN)
     else oldest.set(counts.oldestPending === null ? 0 : Math.max(0, running.now() - counts.oldestPending) / 1000)
-    breakers.reset()
+    breakers.clear()
     const states = new Map<string, number>()
     endpoints.set(here.size)
     for (const { endpoint, circuit } of running.scheduler.endpoints) {
@@ -162,34 +149,34 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
       // Of those that share a label the worst one counts.
       states.set(label, Math.max(states.get(label) ?? 0, circuit === 'closed' ? 0 : circuit === 'probing' ? 2 : 1))
     }
-    for (const [label, state] of states) breakers.set({ endpoint: label }, state)
+    for (const [label, state] of states) breakers.set(state, { endpoint: label })
   }
 
   return {
-    contentType: registry.contentType,
+    contentType,
     onAttempt(report) {
       const endpoint = labelOf(report.endpoint_id)
-      attempts.inc({ endpoint, outcome: report.outcome })
+      attempts.add(1, { endpoint, outcome: report.outcome })
       labels.get(endpoint)?.add(report.outcome)
       durations.observe(report.milliseconds / 1000)
       if (report.state === 'delivered') lag.observe(report.age / 1000)
     },
     onNotice({ kind, endpoint_id }) {
       if (kind === 'endpoint.removed' && endpoint_id !== null) forget(endpoint_id)
-      notices.inc({ kind })
-      if (kind === 'outbox.damaged') corrupt.inc()
-      if (kind === 'endpoint.opened') transitions.inc({ to: 'open' })
-      if (kind === 'endpoint.recovered') transitions.inc({ to: 'closed' })
+      notices.add(1, { kind })
+      if (kind === 'outbox.damaged') corrupt.add()
+      if (kind === 'endpoint.opened') transitions.add(1, { to: 'open' })
+      if (kind === 'endpoint.recovered') transitions.add(1, { to: 'closed' })
     },
-    onFault: () => faults.inc(),
+    onFault: () => faults.add(),
     onIngested(counts) {
-      ingested.inc(counts.events)
-      duplicates.inc(counts.duplicates)
+      ingested.add(counts.events)
+      duplicates.add(counts.duplicates)
     },
     async text() {
       const running = relay()
       if (running) await look(running)
-      return registry.metrics()
+      return registry.text()
     },
   }
 }

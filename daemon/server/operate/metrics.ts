@@ -1,9 +1,10 @@
 /** The server's figures for Prometheus, on a port of the loopback address. */
 import { createServer } from 'node:http'
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { InFlight } from '../../../lib/index.ts'
 import { listenOnLoopback, namesLoopback } from '../../loopback.ts'
+import { contentType, createRegistry } from '../../prometheus.ts'
 import type { Phase } from '../http/front.ts'
+import { measureProcess } from './process-metrics.ts'
 
 export interface Metrics {
   readonly port: number
@@ -22,64 +23,50 @@ export interface Metrics {
  * @throws UsageError when the port is taken
  */
 export async function startMetrics(port: number, phase: () => Phase): Promise<Metrics> {
-  const registry = new Registry()
-  const registers = [registry]
-  collectDefaultMetrics({ register: registry })
-  const requests = new Counter({
+  const registry = createRegistry()
+  const endMeasuring = measureProcess(registry)
+  const requests = registry.counter({
     name: 'folkmoot_requests_total',
     help: 'Finished requests, by operation (`none`: no operation) and class of status; `gone`: the client left first.',
-    labelNames: ['operation', 'status'],
-    registers,
+    labelled: true,
   })
-  const durations = new Histogram({
-    name: 'folkmoot_request_duration_seconds',
-    help: 'Duration of requests, by operation.',
-    labelNames: ['operation'],
-    buckets: [0.005, 0.025, 0.1, 0.5, 2.5, 10],
-    registers,
-  })
-  const inFlight = new Gauge({ name: 'folkmoot_requests_in_flight', help: 'Requests in flight.', registers })
-  const faults = new Counter({
+  const durations = registry.histogram(
+    { name: 'folkmoot_request_duration_seconds', help: 'Duration of requests, by operation.', labelled: true },
+    [0.005, 0.025, 0.1, 0.5, 2.5, 10],
+  )
+  const inFlight = registry.gauge({ name: 'folkmoot_requests_in_flight', help: 'Requests in flight.' })
+  const faults = registry.counter({
     name: 'folkmoot_faults_total',
     help: 'Answers 500 and 503, and faults outside of a request.',
-    registers,
   })
   let figures: () => InFlight = () => ({ requests: 0, bytes: 0, peakBytes: 0 })
-  new Gauge({
-    name: 'folkmoot_in_flight_bytes',
-    help: 'Bytes of arriving bodies and unsent answers.',
-    registers,
-    collect() {
-      this.set(figures().bytes)
-    },
-  })
-  new Gauge({
-    name: 'folkmoot_ready',
-    help: '1 when requests are served, 0 while the server starts or ends.',
-    registers,
-    collect() {
-      this.set(phase() === 'ready' ? 1 : 0)
-    },
+  const bytes = registry.gauge({ name: 'folkmoot_in_flight_bytes', help: 'Bytes of arriving bodies and unsent answers.' })
+  const ready = registry.gauge({ name: 'folkmoot_ready', help: '1 when requests are served, 0 while the server starts or ends.' })
+  registry.collect(() => {
+    bytes.set(figures().bytes)
+    ready.set(phase() === 'ready' ? 1 : 0)
   })
 
   const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
     if (!namesLoopback(request)) return void response.writeHead(403).end()
     if (request.method !== 'GET' || request.url !== '/metrics') return void response.writeHead(404).end()
-    registry.metrics().then(
-      (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),
-      () => response.writeHead(500).end(),
-    )
+    response.writeHead(200, { 'content-type': contentType }).end(registry.text())
   })
   const listening = await listenOnLoopback(server, '--metrics-port', port)
   return {
     ...listening,
-    began: () => inFlight.inc(),
-    ended({ operation, status, milliseconds }) {
-      inFlight.dec()
-      requests.inc({ operation: operation ?? 'none', status: status === 0 ? 'gone' : `${Math.floor(status / 100)}xx` })
-      durations.observe({ operation: operation ?? 'none' }, milliseconds / 1000)
+    close() {
+      endMeasuring()
+      return listening.close()
     },
-    fault: () => faults.inc(),
+    began: () => inFlight.add(),
+    ended({ operation, status, milliseconds }) {
+      inFlight.add(-1)
+      const name = operation ?? 'none'
+      requests.add(1, { operation: name, status: status === 0 ? 'gone' : `${Math.floor(status / 100)}xx` })
+      durations.observe(milliseconds / 1000, { operation: name })
+    },
+    fault: () => faults.add(),
     inFlight(given) {
       figures = given
     },
