@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto'
 import * as v from 'valibot'
 import { checkedOptions } from '../../lib/base/options.ts'
-import { isAddressRange } from './addresses.ts'
+import { isAddressRange } from '../../lib/base/reach.ts'
 import { shortestLease } from './attempt-timeout.ts'
 import { SettingsError } from './settings-error.ts'
 

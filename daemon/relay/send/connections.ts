@@ -4,16 +4,22 @@
  */
 import { buildConnector, type Dispatcher, Pool } from 'undici/index.js'
 import { watchAnswers } from './answers.ts'
-import { type GuardSettings, guardedLookup, type Resolve } from './guard.ts'
+import { type EndpointAddresses, type GuardSettings, guardedLookup, type Resolve } from './guard.ts'
 
 export interface Connections {
-  /** The pool of an endpoint at an origin; a change of origin or settings begins a new one. */
-  to(endpoint: number, origin: string): Dispatcher
+  /** The pool of an endpoint at an origin; a change of either or of settings begins a new one. */
+  to(endpoint: Destination, origin: string): Dispatcher
   /** A new pool of an endpoint: the first request to it has a connection that none had before. Others finish on the old one. */
-  renew(endpoint: number, origin: string): Dispatcher
+  renew(endpoint: Destination, origin: string): Dispatcher
   /** Lets go of an endpoint's pool once its running requests are done. */
   forget(endpoint: number): void
   close(): Promise<void>
+}
+
+/** What decides about the connections of an endpoint. */
+export interface Destination {
+  readonly ref: number
+  readonly allow_addresses: EndpointAddresses
 }
 
 export interface ConnectionSettings extends GuardSettings {
@@ -35,21 +41,24 @@ const partForAnAddress = 1 / 4
 
 interface Opened {
   readonly origin: string
+  readonly to: Destination
   /** The settings when it was opened. New ones may refuse its connections. */
   readonly under: ConnectionSettings
   readonly pool: Pool
 }
 
+/** Whether an endpoint's connections may be used for its present definition. A list is replaced, never changed. */
+const goesTheSameWay = (before: Destination, now: Destination): boolean => before.allow_addresses === now.allow_addresses
+
 export function openConnections(settings: () => ConnectionSettings, resolve: Resolve): Connections {
   const pools = new Map<number, Opened>()
   const closing = new AbortController()
-  const lookup = guardedLookup(resolve, settings, closing.signal)
 
-  function open(origin: string, { timeout, maxConnectionAge, ca }: ConnectionSettings): Pool {
+  function open(origin: string, { allow_addresses }: Destination, { timeout, maxConnectionAge, ca }: ConnectionSettings): Pool {
     // Our own deadline comes first; this one only keeps a socket that nobody waits for from connecting on and on.
     const milliseconds = Math.ceil(timeout * 1000) + 1000
     const connector = buildConnector({
-      lookup,
+      lookup: guardedLookup(resolve, settings, closing.signal, allow_addresses),
       timeout: milliseconds,
       allowH2: false,
       autoSelectFamilyAttemptTimeout: Math.ceil(timeout * 1000 * partForAnAddress),
@@ -86,24 +95,24 @@ export function openConnections(settings: () => ConnectionSettings, resolve: Res
     pools.delete(endpoint)
   }
 
-  function renew(endpoint: number, origin: string): Pool {
-    release(endpoint)
+  function renew(endpoint: Destination, origin: string): Pool {
+    release(endpoint.ref)
     const oldest = pools.size >= maxPools ? pools.keys().next().value : undefined
     if (oldest !== undefined) release(oldest)
     const under = settings()
-    const pool = open(origin, under)
-    pools.set(endpoint, { origin, under, pool })
+    const pool = open(origin, endpoint, under)
+    pools.set(endpoint.ref, { origin, to: endpoint, under, pool })
     return pool
   }
 
   return {
     to(endpoint, origin) {
-      const known = pools.get(endpoint)
-      if (known?.origin === origin && known.under === settings()) {
+      const known = pools.get(endpoint.ref)
+      if (known?.origin === origin && known.under === settings() && goesTheSameWay(known.to, endpoint)) {
         if (pools.size < maxPools / 2) return known.pool
         // Back to the end: a Map keeps the order in which it was filled.
-        pools.delete(endpoint)
-        pools.set(endpoint, known)
+        pools.delete(endpoint.ref)
+        pools.set(endpoint.ref, known)
         return known.pool
       }
       return renew(endpoint, origin)

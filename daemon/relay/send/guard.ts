@@ -73,6 +73,21 @@ function portAllowed(port: number, protocol: string, { ports }: GuardSettings): 
 const addressAllowed = (address: string, { allowPrivate, allowAddresses }: GuardSettings): boolean =>
   allowPrivate || isPublicAddress(address) || inRanges(allowAddresses, address)
 
+/** The addresses and ranges of one endpoint: of what the settings allow, it is sent to nothing else. Null: to all of that. */
+export type EndpointAddresses = readonly string[] | null
+
+const isAmong = (address: string, addresses: EndpointAddresses): boolean => addresses === null || inRanges(addresses, address)
+
+/** The end of the sentence about an endpoint that limits itself. */
+export const amongIts = 'among the `allow_addresses` of the endpoint'
+
+/** Why a URL whose host is an address is refused by its endpoint's list; `undefined` if it is not, and for names. */
+export function refusedByList(url: string, addresses: EndpointAddresses): string | undefined {
+  if (addresses === null) return undefined
+  const host = bareHost(URL.parse(url)?.hostname ?? '')
+  return isIP(host) === 0 || isAmong(host, addresses) ? undefined : `${host} is not ${amongIts}`
+}
+
 /** A host without the brackets of an IPv6 address. */
 const bareHost = (host: string): string => (host.startsWith('[') ? host.slice(1, -1) : host)
 
@@ -88,15 +103,23 @@ export type Resolve = (hostname: string, signal?: AbortSignal) => Promise<readon
  * A `lookup` for `net.connect` and `tls.connect` that hands on allowed addresses only: what was checked is what is dialled.
  * Calls back with `Refused` when none is left.
  * @param signal ends look-ups that are under way
+ * @param addresses those of the endpoint
  */
-export function guardedLookup(resolve: Resolve, settings: () => GuardSettings, signal?: AbortSignal): LookupFunction {
+export function guardedLookup(
+  resolve: Resolve,
+  settings: () => GuardSettings,
+  signal?: AbortSignal,
+  addresses: EndpointAddresses = null,
+): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname, signal)
       .then((all) => {
         const rules = settings()
-        const allowed = all.filter(({ address }) => addressAllowed(address, rules))
+        const reachable = all.filter(({ address }) => addressAllowed(address, rules))
+        if (reachable.length === 0) throw new Refused(`${hostname} has no public address`)
+        const allowed = reachable.filter(({ address }) => isAmong(address, addresses))
         const [first] = allowed
-        if (!first) throw new Refused(`${hostname} has no public address`)
+        if (!first) throw new Refused(`no address of ${hostname} is ${amongIts}`)
         if (options.all) callback(null, [...allowed])
         else callback(null, first.address, first.family)
       })

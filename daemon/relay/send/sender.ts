@@ -5,7 +5,7 @@ import type { AttemptTimeout } from '../attempt-timeout.ts'
 import type { Clock } from '../clock.ts'
 import { type ConnectionSettings, openConnections } from './connections.ts'
 import type { OpenEndpoint } from './credentials.ts'
-import { type Resolve, urlChecker } from './guard.ts'
+import { type Resolve, refusedByList, urlChecker } from './guard.ts'
 import { type Answer, endedBy, post, Stopped } from './http-post.ts'
 import { classify, type Outcome } from './outcome.ts'
 import { signatureHeaders } from './signature.ts'
@@ -65,6 +65,8 @@ export function createSender(settings: () => ConnectionSettings, clock: Clock, r
     const { endpoint, event_id, body, isAllowed = always } = attempt
     const url = checkUrl(endpoint.url, settings())
     if (!url.ok) return { ...nothing, result: 'blocked', reason: url.reason }
+    const outside = refusedByList(url.origin, endpoint.allow_addresses)
+    if (outside !== undefined) return { ...nothing, result: 'blocked', reason: outside }
     try {
       const headers = {
         // Before the relay's own: none of these is ever another.
@@ -77,10 +79,10 @@ export function createSender(settings: () => ConnectionSettings, clock: Clock, r
       }
       const { origin, path } = url
       const request = { origin, path, headers, body, isAllowed, clock }
-      const { answer, isLost } = await post(connections.to(endpoint.ref, origin), request, signal)
+      const { answer, isLost } = await post(connections.to(endpoint, origin), request, signal)
       if (!isLost || signal.aborted) return answer
       // The receiver or a balancer has forgotten the connection. Should the event have arrived, its id tells the receiver.
-      const again = await post(connections.renew(endpoint.ref, origin), request, signal)
+      const again = await post(connections.renew(endpoint, origin), request, signal)
       return { ...again.answer, repeated: true }
     } catch (error) {
       return { ...nothing, ...classify(error) }

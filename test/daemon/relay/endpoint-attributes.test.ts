@@ -45,6 +45,7 @@ function candidates(name: AttributeName): readonly unknown[] {
     [secret],
     [name],
     [header],
+    ['127.0.0.1'],
     { path: '/title', exists: false },
     { [name]: name },
   ]
