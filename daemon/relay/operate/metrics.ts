@@ -102,6 +102,12 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
     help: 'Size of the write-ahead log of the relay store; 0 with PostgreSQL, which has its own metrics.',
     registers,
   })
+  const proxyUp = new Gauge({
+    name: 'relay_proxy_up',
+    help: 'Whether the proxy makes connections: 1 or 0; missing without a proxy.',
+    registers,
+  })
+  proxyUp.remove()
   const breakers = new Gauge({
     name: 'relay_breaker_state',
     help: 'Circuits: 0 closed, 1 open, 2 probing.',
@@ -147,6 +153,8 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
     behind.set(running.behindFor / 1000)
     waiting.reset()
     if (backlog) waiting.set({ unit: backlog.unit }, backlog.count)
+    if (running.proxyWorks === undefined) proxyUp.remove()
+    else proxyUp.set(running.proxyWorks ? 1 : 0)
     inFlight.set(running.scheduler.inFlight)
     storeLog.set(running.store.logBytes())
     // Not known is not 0.

@@ -76,6 +76,10 @@ async function attemptOf(record: EndpointUpsert, encryptionKeys: readonly string
     },
     abort: () => undefined,
     forget: () => undefined,
+    heldUntil: () => undefined,
+    chosen: () => undefined,
+    proxy: { isDown: false },
+    reload: () => undefined,
     close: async () => undefined,
   }
   const clock = systemClock

@@ -14,8 +14,9 @@ import { NoRelayYet, UsageError } from '../../../usage.ts'
 import { openSource, relayHome } from '../../ingest/outbox-address.ts'
 import { missingOutbox, readOnlyText } from '../../ingest/outbox-presence.ts'
 import { openOperatorStore } from '../../open-store.ts'
+import { wayTo } from '../../send/connections.ts'
 import { problemOf } from '../../send/credentials.ts'
-import { checkUrl, refusedByList } from '../../send/guard.ts'
+import { beyondLimits, checkUrl } from '../../send/guard.ts'
 import type { Settings } from '../../settings.ts'
 import type { OperatorStore, RunningRelay } from '../../store/operator/operator-store.ts'
 import { outboxOf, readSettings, type SettingFlags } from '../settings/read-settings.ts'
@@ -147,7 +148,9 @@ function foresee(found: Findings, record: OutboxRecord): void {
 function urlProblems({ endpoints }: Findings, settings: Settings): readonly string[] {
   return [...endpoints.values()].flatMap(({ network_id, id, url, allow_addresses }) => {
     const checked = checkUrl(url, settings)
-    const problem = checked.ok ? refusedByList(url, allow_addresses) : checked.reason
+    const problem = checked.ok
+      ? beyondLimits(url, wayTo({ ref: 0, allow_addresses }, checked.origin, settings).limits)
+      : checked.reason
     return problem === undefined ? [] : [`endpoint ${id} of network ${network_id}: ${problem}`]
   })
 }

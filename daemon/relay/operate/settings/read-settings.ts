@@ -4,6 +4,7 @@ import { errorCode } from '../../../../adapters/files/errors.ts'
 import { isPostgresAddress } from '../../../../adapters/sql/postgres/address.ts'
 import type { EncryptionFlags } from '../../../encryption-keys.ts'
 import { UsageError } from '../../../usage.ts'
+import { checkSourceAddress } from '../../send/source-address.ts'
 import { checkSettings, type Settings, SettingsError } from '../../settings.ts'
 import { flaggedSettings, type SettingTexts } from './setting-flags.ts'
 
@@ -39,7 +40,9 @@ export async function readSettings(flags: SettingFlags): Promise<Settings> {
   const { encryptionKeyFile } = flags
   const given = { ...file, ...flaggedSettings(flags), ...(encryptionKeyFile === undefined ? {} : { encryptionKeyFile }) }
   try {
-    return checkSettings(given)
+    const settings = checkSettings(given)
+    await checkSourceAddress(settings)
+    return settings
   } catch (error) {
     if (error instanceof SettingsError)
       throw new UsageError(flags.config === undefined ? error.message : `--config ${flags.config}: ${error.message}`)

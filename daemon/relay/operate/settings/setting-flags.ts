@@ -1,6 +1,7 @@
 /** The settings that have a flag, and how its text is read. Light, so that help comes at once. */
 import { type Command, Option } from 'commander'
 import { UsageError } from '../../../usage.ts'
+import { variableOption } from '../../../variables.ts'
 import type { Settings } from '../../settings.ts'
 
 interface SettingFlag<Value> {
@@ -46,6 +47,15 @@ const settingFlags: { readonly [Name in keyof Settings]?: SettingFlag<Settings[N
   allowAddresses: {
     option: new Option('--allow-addresses <ranges>', 'allow these too, separated by commas: 10.0.3.5,10.0.3.0/24'),
     read: (given) => String(given).split(','),
+  },
+  proxy: {
+    option: variableOption('--proxy <url>', 'send through this HTTP proxy; with a password, better in the variable'),
+    read: String,
+  },
+  useNoProxy: onOff('--use-no-proxy', 'reach the hosts in the variable NO_PROXY without the proxy'),
+  sourceAddress: {
+    option: new Option('--source-address <ip>', 'connect from this address of this machine'),
+    read: String,
   },
   controlPort: {
     option: new Option('--control-port <port>', 'health, metrics and control on this port of the loopback address'),
