@@ -58,6 +58,7 @@ function isProxy(text: string): boolean {
 }
 const proxyRule = 'must be an http or https address without a path, such as http://user:password@proxy.example:3128'
 const localRule = 'must be an IPv4 or IPv6 address of this machine'
+const hostsRule = 'must be a text of at most 10000 characters: names, addresses and ranges, between commas'
 const onOff = v.boolean('must be true or false')
 const pem = v.pipe(v.string('must be PEM text of certificates'), v.check(areCertificates, 'must be PEM text of certificates'))
 
@@ -87,8 +88,8 @@ export const settingRules = {
   ports: v.optional(listOf(wholeFrom(1, 65_535), 0, 100), []),
   /** The HTTP proxy that every delivery goes through by CONNECT, such as `http://user:password@proxy.example:3128`. */
   proxy: v.optional(v.pipe(v.string(proxyRule), v.check(isProxy, proxyRule))),
-  /** Reach the hosts in the variable `NO_PROXY` without `proxy`. */
-  useNoProxy: v.optional(onOff, false),
+  /** Hosts to reach without `proxy`, in the form of the variable `NO_PROXY`: `intern.example,10.0.0.0/8`. */
+  noProxy: v.optional(v.pipe(v.string(hostsRule), v.maxLength(10_000, hostsRule)), ''),
   /** The address of this machine that connections are made from. Only addresses of its family are connected to. */
   sourceAddress: v.optional(
     v.pipe(

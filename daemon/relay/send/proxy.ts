@@ -1,14 +1,13 @@
 /** The proxy that the relay sends through: its address, and the hosts that are reached without it. */
 import { isIP } from 'node:net'
-import { env } from 'node:process'
 import { isAddressRange } from '../../../lib/base/reach.ts'
 import { inRanges } from '../addresses.ts'
 
 export interface ProxySettings {
   /** `http://user:password@proxy.example:3128`. */
   readonly proxy?: string
-  /** Whether hosts in the variable `NO_PROXY` are reached without it. */
-  readonly useNoProxy: boolean
+  /** Hosts that are reached without it, in the form of the variable `NO_PROXY`. */
+  readonly noProxy: string
 }
 
 export interface HttpProxy {
@@ -73,15 +72,10 @@ export function isExcepted(list: string, host: string, port: number): boolean {
 /**
  * The proxy for an endpoint.
  * @param origin of its URL
- * @param noProxy the content of the variable
  */
-export function proxyFor(
-  origin: string,
-  { proxy, useNoProxy }: ProxySettings,
-  noProxy = env['NO_PROXY'] ?? env['no_proxy'] ?? '',
-): HttpProxy | undefined {
+export function proxyFor(origin: string, { proxy, noProxy }: ProxySettings): HttpProxy | undefined {
   if (proxy === undefined) return undefined
-  if (useNoProxy && noProxy !== '') {
+  if (noProxy !== '') {
     const url = new URL(origin)
     const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
     if (isExcepted(noProxy, url.hostname, port)) return undefined

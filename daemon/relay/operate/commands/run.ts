@@ -33,6 +33,8 @@ export interface Host {
   readonly version: string
   /** The content of the variable of the encryption keys. */
   readonly encryptionKeys?: string | undefined
+  /** The content of the variable NO_PROXY. */
+  readonly noProxy?: string | undefined
   /** Whether errors are JSON. */
   readonly json: boolean
 }

@@ -52,7 +52,11 @@ const settingFlags: { readonly [Name in keyof Settings]?: SettingFlag<Settings[N
     option: variableOption('--proxy <url>', 'send through this HTTP proxy; with a password, better in the variable'),
     read: String,
   },
-  useNoProxy: onOff('--use-no-proxy', 'reach the hosts in the variable NO_PROXY without the proxy'),
+  // Its value is the variable's content, which `handOverNoProxy` gives it.
+  noProxy: {
+    option: new Option('--use-no-proxy', 'reach the hosts in the variable NO_PROXY without the proxy'),
+    read: String,
+  },
   sourceAddress: {
     option: new Option('--source-address <ip>', 'connect from this address of this machine'),
     read: String,
@@ -69,6 +73,16 @@ export type SettingTexts = { readonly [Name in keyof Settings]?: string | boolea
 export function withSettingFlags(command: Command): Command {
   for (const flag of Object.values(settingFlags)) command.addOption(flag.option)
   return command
+}
+
+/**
+ * Hands the variable to each command with `--use-no-proxy`: without the flag it does not count.
+ * @param variable its content
+ */
+export function handOverNoProxy(program: Command, variable = ''): void {
+  program.hook('preAction', (_, command) => {
+    if (command.getOptionValue('useNoProxy') === true) command.setOptionValueWithSource('noProxy', variable, 'env')
+  })
 }
 
 /** The settings that the flags name, and no others. @throws UsageError */

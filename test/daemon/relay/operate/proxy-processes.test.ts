@@ -56,6 +56,11 @@ test('the variable gives the proxy of commands, and a wrong address of the machi
   const test = ['endpoints', 'test', '--outbox', outbox, '--allow-http', '--allow-private', '--endpoint', '7']
   expect(await ended('folkmoot-relay', ...test)).toMatchObject({ code: 0 })
   expect(proxy.connected).toEqual([`127.0.0.1:${hook.port}`])
+  vi.stubEnv('NO_PROXY', '127.0.0.0/8')
+  await ended('folkmoot-relay', ...test)
+  expect(proxy.connected).toHaveLength(2)
+  expect(await ended('folkmoot-relay', ...test, '--use-no-proxy')).toMatchObject({ code: 0 })
+  expect([proxy.connected.length, hook.received.length]).toEqual([2, 3])
   const wrong = await ended('folkmoot-relay', ...test, '--source-address', '192.0.2.1')
   expect(wrong.code).toBe(2)
   expect(wrong.stderr).toContain('setting `sourceAddress` is not an address of this machine (EADDRNOTAVAIL)')
