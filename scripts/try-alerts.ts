@@ -84,6 +84,13 @@ const states: readonly State[] = [
     fires: ['FolkmootRelayCircuitOpen', 'FolkmootRelayBehind'],
   },
   {
+    name: 'the proxy is not there',
+    flags: ['--proxy', 'http://127.0.0.1:9'],
+    bring: async ({ outbox }, origin) => outbox.append([[endpoint(`${origin}/204`)], [event()]]),
+    fires: ['FolkmootRelayProxyDown'],
+    may: ['FolkmootRelayBehind'],
+  },
+  {
     name: 'an endpoint answers 410',
     bring: async ({ outbox }, origin) => outbox.append([[endpoint(`${origin}/410`)], [event()]]),
     fires: ['FolkmootRelayEndpointDisabled'],

@@ -47,6 +47,7 @@ try {
     },
     version: packageVersion(),
     encryptionKeys: process.env[encryptionKeysVariable],
+    noProxy: process.env['NO_PROXY'] ?? process.env['no_proxy'],
   })
   await program.parseAsync(process.argv)
 } catch (error) {

@@ -31,14 +31,6 @@ export function isPublicAddress(address: string): boolean {
   return public6.check(address, 'ipv6') && !blocked6.check(address, 'ipv6')
 }
 
-/** A single address or a range: `10.0.3.5`, `10.0.3.0/24`, `fd12:3456::/32`. */
-export function isAddressRange(text: string): boolean {
-  const [address = '', prefix, ...rest] = text.split('/')
-  const family = isIP(address)
-  if (family === 0 || address.includes('%') || rest.length > 0) return false
-  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bitsOf(family))
-}
-
 /**
  * Whether an address is in one of the ranges. An IPv6 address with an IPv4 address inside is in a range of IPv6 alone.
  * @param ranges each as `isAddressRange` takes it

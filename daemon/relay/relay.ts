@@ -15,8 +15,10 @@ import { openStore } from './open-store.ts'
 import { startStoreWatcher } from './schedule/lease/store-watcher.ts'
 import { createScheduler, type Scheduler } from './schedule/scheduler.ts'
 import type { Resolve } from './send/guard.ts'
+import type { ProxyNews } from './send/proxy-gate.ts'
 import { systemResolve } from './send/resolve.ts'
 import { createSender, userAgentOf } from './send/sender.ts'
+import { checkSourceAddress } from './send/source-address.ts'
 import { checkSettings, type Settings } from './settings.ts'
 import type { SeparateStore } from './store/separate-store.ts'
 import type { Recovered, RelayStore } from './store/store.ts'
@@ -51,6 +53,8 @@ export interface Relay {
   now(): number
   /** Whether the outbox can be read and results can be recorded. */
   readonly ready: boolean
+  /** Whether the proxy works, as far as is known; `undefined` without a proxy. */
+  readonly proxyWorks: boolean | undefined
   /** Milliseconds since everything that stood in the outbox had been ingested; since the start, if it never had. */
   readonly behindFor: number
   /** The amount in the outbox that is not ingested. Fails when the outbox cannot be read. */
@@ -101,6 +105,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
   const events = safely(options)
   const { outbox, source, encryptionKeys = [] } = options
   keyRing(encryptionKeys)
+  await checkSourceAddress(settings)
   const opened = await openStore({ outbox, clock, settings: current, source, store: options.store })
   const { store, intake } = opened
   try {
@@ -113,7 +118,8 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
 
   function run(recovered: Recovered): Relay {
     const timeline = createTimeline({ ...clock, now: () => clock.now() + store.skew }, recovered.time)
-    const sender = createSender(current, clock, options.resolve ?? systemResolve(), userAgent)
+    const onProxyNews = (news: ProxyNews): void => scheduler.proxyChanged(news)
+    const sender = createSender(current, clock, options.resolve ?? systemResolve(), userAgent, onProxyNews)
     const context: RelayContext = { clock, timeline, settings: current, events }
     const scheduler = createScheduler({ ...context, store, sender, random, encryptionKeys }, recovered)
     for (const notice of recovered.notices) events.onNotice(notice)
@@ -161,6 +167,9 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
         const moving = scheduler.stuckFor < stuckLimit
         return ingest.healthy && watcher.healthy && scheduler.healthy && moving && closing === undefined
       },
+      get proxyWorks() {
+        return settings.proxy === undefined ? undefined : !sender.proxy.isDown
+      },
       get behindFor() {
         return ingest.behindFor
       },
@@ -172,7 +181,8 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
         const checked = checkSettings({ ...given })
         if (keys) scheduler.rekey(keys)
         settings = checked
-        scheduler.wake()
+        sender.reload()
+        scheduler.reconsider()
       },
       enable: (ref) => startAfresh(ref, true),
       disable,

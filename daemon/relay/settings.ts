@@ -1,8 +1,9 @@
 /** The settings of an operator. */
 import { X509Certificate } from 'node:crypto'
+import { isIP } from 'node:net'
 import * as v from 'valibot'
 import { checkedOptions } from '../../lib/base/options.ts'
-import { isAddressRange } from './addresses.ts'
+import { isAddressRange } from '../../lib/base/reach.ts'
 import { shortestLease } from './attempt-timeout.ts'
 import { SettingsError } from './settings-error.ts'
 
@@ -46,6 +47,18 @@ const addressRanges = v.pipe(
   v.maxLength(1000, 'must have at most 1000 values'),
   v.readonly(),
 )
+function isProxy(text: string): boolean {
+  const url = URL.parse(text)
+  if (!url || !['http:', 'https:'].includes(url.protocol) || url.pathname !== '/' || url.search + url.hash !== '') return false
+  try {
+    return [url.username, url.password].map(decodeURIComponent).every((each) => each.isWellFormed())
+  } catch {
+    return false
+  }
+}
+const proxyRule = 'must be an http or https address without a path, such as http://user:password@proxy.example:3128'
+const localRule = 'must be an IPv4 or IPv6 address of this machine'
+const hostsRule = 'must be a text of at most 10000 characters: names, addresses and ranges, between commas'
 const onOff = v.boolean('must be true or false')
 const pem = v.pipe(v.string('must be PEM text of certificates'), v.check(areCertificates, 'must be PEM text of certificates'))
 
@@ -73,6 +86,17 @@ export const settingRules = {
   allowAddresses: v.optional(addressRanges, []),
   /** Ports up to 1024 that are allowed besides 443. */
   ports: v.optional(listOf(wholeFrom(1, 65_535), 0, 100), []),
+  /** The HTTP proxy that every delivery goes through by CONNECT, such as `http://user:password@proxy.example:3128`. */
+  proxy: v.optional(v.pipe(v.string(proxyRule), v.check(isProxy, proxyRule))),
+  /** Hosts to reach without `proxy`, in the form of the variable `NO_PROXY`: `intern.example,10.0.0.0/8`. */
+  noProxy: v.optional(v.pipe(v.string(hostsRule), v.maxLength(10_000, hostsRule)), ''),
+  /** The address of this machine that connections are made from. Only addresses of its family are connected to. */
+  sourceAddress: v.optional(
+    v.pipe(
+      v.string(localRule),
+      v.check((text) => isIP(text) !== 0 && !text.includes('%'), localRule),
+    ),
+  ),
   /** Days to keep dead deliveries, deliveries of disabled endpoints, and notices. */
   keepDead: v.optional(days, 30),
   /** Days to keep delivered events, for replays and to detect duplicates. */

@@ -76,3 +76,16 @@ export function refusedByDefault(text: string): string | undefined {
     problems.push(`${host} is not a public address (setting \`allowAddresses\` or \`allowPrivate\`)`)
   return problems.length === 0 ? undefined : problems.join(', and ')
 }
+
+const octet = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
+const address4 = new RegExp(`^(?:${octet}\\.){3}${octet}$`)
+const isAddress6 = (text: string): boolean =>
+  text.includes(':') && /^[0-9a-f:.]{2,45}$/i.test(text) && URL.parse(`http://[${text}]/`) !== null
+
+/** A single address or a range: `10.0.3.5`, `10.0.3.0/24`, `fd12:3456::/32`. */
+export function isAddressRange(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/')
+  const bits = address4.test(address) ? 32 : isAddress6(address) ? 128 : 0
+  if (bits === 0 || rest.length > 0) return false
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits)
+}

@@ -6,6 +6,7 @@
  * of a sentence that begins with the attribute's name. It never contains the value, which may be a secret.
  */
 import * as v from 'valibot'
+import { isAddressRange } from '../base/reach.ts'
 import { type Filter, filterProblem } from './filter.ts'
 import { areHeaderNames, type Header, mostHeaders } from './headers.ts'
 import { audiences, orders } from './values.ts'
@@ -63,6 +64,13 @@ const headers = v.pipe(
   list<Header>(aHeader, mostHeaders, headersRule),
   v.check((given) => areHeaderNames(given.map(({ name }) => name)), headersRule),
 )
+/** The most addresses and ranges of an endpoint. */
+const mostAddresses = 100
+const addressesRule = `must be null or a list of 1 to ${mostAddresses} addresses or ranges, such as 10.0.3.5 and 10.0.3.0/24`
+const addresses = v.pipe(
+  list(v.pipe(v.string(), v.check(isAddressRange)), mostAddresses, addressesRule),
+  v.check((given) => given.length > 0, addressesRule),
+)
 const urlRule = 'must be an https or http address'
 const rateRule = 'must be null or a number above 0'
 
@@ -96,6 +104,8 @@ export const attributes = {
       ({ input }) => filterProblem(input) ?? '',
     ),
   ),
+  /** Of the addresses that the relay's settings allow, those that it is sent to; null: all of them. */
+  allow_addresses: v.nullish(addresses),
   /** `host` for the host application's own endpoint, which gets the mail to send; `integration` by default. */
   audience: oneOf(audiences),
   /** False: its events wait. */

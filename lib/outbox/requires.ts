@@ -4,14 +4,16 @@
  */
 import type { StoredAttributes } from './endpoint-attributes.ts'
 
-/** The words that this version knows. An attribute that changes what is sent adds its own, and so does a new form of one. */
-export const knownWords: readonly string[] = ['headers', 'filter', 'no-key']
+/** The attributes that change what is sent, or where: each of them is a word. A new form of one is another word. */
+const wordNames = ['headers', 'filter', 'allow_addresses'] as const satisfies readonly (keyof StoredAttributes)[]
+
+/** The words that this version knows. */
+export const knownWords: readonly string[] = [...wordNames, 'no-key']
 
 /** The words of an endpoint. */
-export const requiresOf = ({ headers, filter, key }: Pick<StoredAttributes, 'headers' | 'filter' | 'key'>): readonly string[] => [
-  ...(headers ? ['headers'] : []),
-  ...(filter ? ['filter'] : []),
-  ...(key === '' ? ['no-key'] : []),
+export const requiresOf = (endpoint: Pick<StoredAttributes, (typeof wordNames)[number] | 'key'>): readonly string[] => [
+  ...wordNames.filter((name) => endpoint[name] != null),
+  ...(endpoint.key === '' ? ['no-key'] : []),
 ]
 
 /** Why nothing may be sent to an endpoint, for a person; `undefined` if this version knows every word. */

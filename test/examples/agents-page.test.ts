@@ -36,7 +36,9 @@ async function asked(words: readonly string[]) {
   await writeFile(join(directory, 'token'), token)
   const { port } = server.address() as AddressInfo
   // Options of npx, which names the packages to install.
-  const [name, ...given] = words.slice(words.findIndex((word) => !word.startsWith('--'))).map((word) => (word === 'https://api.example.org' ? `http://127.0.0.1:${port}` : word))
+  const [name, ...given] = words
+    .slice(words.findIndex((word) => !word.startsWith('--')))
+    .map((word) => (word === 'https://api.example.org' ? `http://127.0.0.1:${port}` : word))
   expect(name).toBe('folkmoot')
   const env = Object.fromEntries(Object.entries(environment()).map(([key, value]) => [key, String(value)]))
   const args = [program('folkmoot'), ...given]

@@ -57,6 +57,7 @@ export async function ended(name: 'folkmoot' | 'folkmoot-relay', ...args: readon
     json: args.includes('--json'),
     version: packageVersion(),
     encryptionKeys: process.env['FOLKMOOT_ENCRYPTION_KEYS'],
+    noProxy: process.env['NO_PROXY'],
     failed: () => {
       bad = true
     },

@@ -80,6 +80,7 @@ function sentence(fields: Fields): string {
       if (fields['state'] === 'delivered') return `delivered  ${what}  (${how})`
       if (fields['state'] === 'dead') return `dead       ${what}  (${text('outcome')}: ${how}; no attempts left)`
       // While the circuit is open, its probes decide when it is sent again.
+      if (fields['outcome'] === 'proxy_failed') return `failed     ${what}  (${how}; it waits for the proxy)`
       const next = text('breaker') === 'closed' ? `again at ${text('next_at').slice(11, 19)}` : 'it waits for the circuit'
       return `failed     ${what}  (${text('outcome')}: ${how}; ${next}, circuit ${text('breaker')})`
     }

@@ -93,6 +93,11 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
     name: 'relay_store_log_bytes',
     help: 'Size of the write-ahead log of the relay store; 0 with PostgreSQL, which has its own metrics.',
   })
+  const proxyUp = registry.gauge({
+    name: 'relay_proxy_up',
+    help: 'Whether the proxy makes connections: 1 or 0; missing without a proxy.',
+    labelled: true,
+  })
   const breakers = registry.gauge({
     name: 'relay_breaker_state',
     help: 'Circuits: 0 closed, 1 open, 2 probing.',
@@ -134,6 +139,8 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
     behind.set(running.behindFor / 1000)
     waiting.clear()
     if (backlog) waiting.set(backlog.count, { unit: backlog.unit })
+    proxyUp.clear()
+    if (running.proxyWorks !== undefined) proxyUp.set(running.proxyWorks ? 1 : 0)
     inFlight.set(running.scheduler.inFlight)
     storeLog.set(running.store.logBytes())
     // Not known is not 0.

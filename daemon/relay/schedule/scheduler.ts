@@ -9,8 +9,10 @@
  */
 import type { RelayContext } from '../context.ts'
 import { createCredentialsReader } from '../send/credentials.ts'
+import type { ProxyNews } from '../send/proxy-gate.ts'
 import type { Sender } from '../send/sender.ts'
 import type { Endpoint } from '../store/endpoint/relay-endpoint.ts'
+import type { Notice } from '../store/notice.ts'
 import { type Disabling, type Ingested, LeaseLost, type Recovered, type RelayStore, type StoreChanges } from '../store/store.ts'
 import { createInFlight } from './choose/in-flight.ts'
 import { createReadAhead } from './choose/read-ahead.ts'
@@ -41,6 +43,10 @@ export interface Scheduler {
   refresh(): void
   /** Looks whether something may be sent; also after a change of settings. */
   wake(): void
+  /** Asks every endpoint whether it may be sent to: what held them has changed. */
+  reconsider(): void
+  /** The proxy went down, or works again. */
+  proxyChanged(news: ProxyNews): void
   /** The endpoint with this ref, as it runs. */
   endpoint(ref: number): EndpointRun | undefined
   readonly endpoints: Iterable<EndpointRun>
@@ -74,6 +80,12 @@ const longestPause = 60_000
 /** So many milliseconds after the grace nothing is waited for any more. */
 const storeGrace = 2000
 
+const proxyNotice = (news: ProxyNews): Notice => ({
+  kind: news.kind === 'failed' ? 'proxy.failed' : 'proxy.recovered',
+  ...{ network_id: null, endpoint_id: null, event_id: null },
+  text: news.kind === 'failed' ? `deliveries wait for the proxy: ${news.reason}` : 'the proxy works again: sending resumes',
+})
+
 export function createScheduler(parts: SchedulerParts, recovered: Recovered): Scheduler {
   const { store, sender, clock, timeline, settings, events } = parts
   const inFlight = createInFlight(settings)
@@ -88,7 +100,7 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
     ready,
     order,
     credentials,
-    newRun: (stored) => new EndpointRun(stored, store, { settings, monotonic: clock.monotonic, timeline }),
+    newRun: (stored) => new EndpointRun(stored, store, { settings, monotonic: clock.monotonic, timeline, sender }),
     onNotice: events.onNotice,
     onRemoved: sender.forget,
   })
@@ -131,6 +143,11 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
     return Number.isFinite(earliest) ? Math.min(longestPause, Math.max(1, earliest - timeline())) : earliest
   }
 
+  function reconsider(): void {
+    for (const run of endpoints.values()) ready.add(run)
+    wake()
+  }
+
   for (const each of recovered.endpoints) endpoints.add(each)
   wake()
 
@@ -153,6 +170,12 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
       wake()
     },
     wake,
+    reconsider,
+    proxyChanged(news) {
+      endpoints.announce(proxyNotice(news))
+      if (news.kind === 'recovered') reconsider()
+      else wake()
+    },
     endpoint: endpoints.get,
     get endpoints() {
       return endpoints.values()

@@ -2,27 +2,57 @@
  * Keep-alive connections, one pool per endpoint. Not per origin: of two endpoints on one host, the one that hangs would
  * otherwise hold the connections that the other one waits for.
  */
+import { isIP, type Socket } from 'node:net'
 import { buildConnector, type Dispatcher, Pool } from 'undici/index.js'
 import { watchAnswers } from './answers.ts'
-import { type GuardSettings, guardedLookup, type Resolve } from './guard.ts'
+import { allowedAddresses, type GuardSettings, guardedLookup, type Limits, type Resolve } from './guard.ts'
+import { type HttpProxy, ProxyFailed, type ProxySettings, proxyFor } from './proxy.ts'
+import type { ProxyGate } from './proxy-gate.ts'
+import { openTunnel, reachProxy, type TunnelOptions } from './tunnel.ts'
 
 export interface Connections {
-  /** The pool of an endpoint at an origin; a change of origin or settings begins a new one. */
-  to(endpoint: number, origin: string): Dispatcher
+  /** The pool of an endpoint at an origin; a change of either or of settings begins a new one. */
+  to(endpoint: Destination, origin: string): Dispatcher
   /** A new pool of an endpoint: the first request to it has a connection that none had before. Others finish on the old one. */
-  renew(endpoint: number, origin: string): Dispatcher
+  renew(endpoint: Destination, origin: string): Dispatcher
+  /** Whether the proxy is being asked for a connection to an endpoint. */
+  isAskingProxy(endpoint: number): boolean
+  /** Why the proxy of an origin is not there, if a connection through it broke; `undefined` if it is, or there is none. */
+  proxyFailure(origin: string): Promise<string | undefined>
+  /** New pools for everything that begins from now on: what they are made with has changed. */
+  renewAll(): void
   /** Lets go of an endpoint's pool once its running requests are done. */
   forget(endpoint: number): void
   close(): Promise<void>
 }
 
-export interface ConnectionSettings extends GuardSettings {
+/** What decides about the connections of an endpoint. */
+export interface Destination {
+  readonly ref: number
+  readonly allow_addresses: readonly string[] | null
+}
+
+export interface ConnectionSettings extends GuardSettings, ProxySettings {
   /** Seconds for a whole attempt, and so for connecting. */
   readonly timeout: number
   /** Seconds after which a connection takes no further request. */
   readonly maxConnectionAge: number
   /** PEM certificates to trust besides the system's, for development. */
   readonly ca?: string
+  /** The address of this machine that connections are made from. */
+  readonly sourceAddress?: string
+}
+
+/** The way to an endpoint: the limits of its addresses, and the proxy. */
+export interface Way {
+  readonly limits: Limits
+  readonly proxy: HttpProxy | undefined
+}
+
+/** Through a proxy, the address that connections are made from is of no interest to the endpoint. */
+export function wayTo({ allow_addresses }: Destination, origin: string, settings: ConnectionSettings): Way {
+  const proxy = proxyFor(origin, settings)
+  return { proxy, limits: { addresses: allow_addresses, family: proxy ? 0 : isIP(settings.sourceAddress ?? '') } }
 }
 
 /** Pools kept when idle; beyond that the one that was used longest ago is closed. */
@@ -35,34 +65,85 @@ const partForAnAddress = 1 / 4
 
 interface Opened {
   readonly origin: string
+  readonly to: Destination
   /** The settings when it was opened. New ones may refuse its connections. */
   readonly under: ConnectionSettings
   readonly pool: Pool
+  /** How many connections the proxy is asked for. */
+  readonly asking: { count: number }
 }
 
-export function openConnections(settings: () => ConnectionSettings, resolve: Resolve): Connections {
+type ConnectTo = Parameters<buildConnector.connector>[0]
+
+/** Whether an endpoint's connections may be used for its present definition. A list is replaced, never changed. */
+const goesTheSameWay = (before: Destination, now: Destination): boolean => before.allow_addresses === now.allow_addresses
+
+export function openConnections(settings: () => ConnectionSettings, resolve: Resolve, gate: ProxyGate): Connections {
   const pools = new Map<number, Opened>()
   const closing = new AbortController()
-  const lookup = guardedLookup(resolve, settings, closing.signal)
 
-  function open(origin: string, { timeout, maxConnectionAge, ca }: ConnectionSettings): Pool {
+  const millisecondsOf = ({ timeout }: ConnectionSettings): number => Math.ceil(timeout * 1000) + 1000
+
+  const tunnelOptionsOf = (under: ConnectionSettings): TunnelOptions => {
+    const { ca, sourceAddress: localAddress } = under
+    return { resolve, timeoutMs: millisecondsOf(under), localAddress, ca, signal: closing.signal }
+  }
+
+  function noteFailure(error: unknown): void {
+    if (error instanceof ProxyFailed && error.isDown && !closing.signal.aborted) gate.failed(error.message)
+  }
+
+  function open(origin: string, to: Destination, under: ConnectionSettings): Omit<Opened, 'origin' | 'to' | 'under'> {
+    const { timeout, maxConnectionAge, ca, sourceAddress: localAddress } = under
+    const { limits, proxy } = wayTo(to, origin, under)
+    const asking = { count: 0 }
     // Our own deadline comes first; this one only keeps a socket that nobody waits for from connecting on and on.
-    const milliseconds = Math.ceil(timeout * 1000) + 1000
+    const milliseconds = millisecondsOf(under)
     const connector = buildConnector({
-      lookup,
+      lookup: guardedLookup(resolve, settings, closing.signal, limits),
       timeout: milliseconds,
       allowH2: false,
       autoSelectFamilyAttemptTimeout: Math.ceil(timeout * 1000 * partForAnAddress),
       ...(ca === undefined ? {} : { ca }),
     })
+
+    const tunnelOptions = tunnelOptionsOf(under)
+
+    async function tunnelTo({ hostname, port, protocol }: ConnectTo, through: HttpProxy): Promise<Socket> {
+      const addresses = await allowedAddresses(hostname, resolve, settings, limits, closing.signal)
+      asking.count++
+      try {
+        const number = Number(port || (protocol === 'https:' ? 443 : 80))
+        const socket = await openTunnel(through, addresses, number, tunnelOptions)
+        gate.worked()
+        return socket
+      } catch (error) {
+        noteFailure(error)
+        throw error
+      } finally {
+        asking.count--
+      }
+    }
+
+    const through =
+      (proxy: HttpProxy): typeof connector =>
+      (to, done) => {
+        tunnelTo(to, proxy).then(
+          (socket) => (to.protocol === 'https:' ? connector({ ...to, httpSocket: socket }, done) : done(null, socket)),
+          (error: unknown) => done(error instanceof Error ? error : new Error(String(error)), null),
+        )
+      }
+    const reach = proxy ? through(proxy) : connector
     const connect: typeof connector = (to, done) =>
       // RFC 6066, section 3: the name for TLS has no dot at its end, as names in URLs may.
-      connector(to.hostname.endsWith('.') ? { ...to, servername: to.hostname.slice(0, -1) } : to, (...made) => {
+      reach(to.hostname.endsWith('.') ? { ...to, servername: to.hostname.slice(0, -1) } : to, (...made) => {
         if (made[1]) watchAnswers(made[1])
         done(...made)
       })
-    return new Pool(origin, {
+    const pool = new Pool(origin, {
       connect,
+      // Not of the connector, which leaves it to the pool. The way to a proxy has its own.
+      ...(proxy || localAddress === undefined ? {} : { localAddress }),
       allowH2: false,
       pipelining: 1,
       connections: null,
@@ -75,6 +156,7 @@ export function openConnections(settings: () => ConnectionSettings, resolve: Res
       // One that is always busy would stay at an address that the name left long ago.
       clientTtl: maxConnectionAge * 1000,
     })
+    return { pool, asking }
   }
 
   function release(endpoint: number): void {
@@ -86,29 +168,46 @@ export function openConnections(settings: () => ConnectionSettings, resolve: Res
     pools.delete(endpoint)
   }
 
-  function renew(endpoint: number, origin: string): Pool {
-    release(endpoint)
+  function renew(endpoint: Destination, origin: string): Pool {
+    release(endpoint.ref)
     const oldest = pools.size >= maxPools ? pools.keys().next().value : undefined
     if (oldest !== undefined) release(oldest)
     const under = settings()
-    const pool = open(origin, under)
-    pools.set(endpoint, { origin, under, pool })
-    return pool
+    const opened = { ...open(origin, endpoint, under), origin, to: endpoint, under }
+    pools.set(endpoint.ref, opened)
+    return opened.pool
   }
 
   return {
     to(endpoint, origin) {
-      const known = pools.get(endpoint)
-      if (known?.origin === origin && known.under === settings()) {
+      const known = pools.get(endpoint.ref)
+      if (known?.origin === origin && known.under === settings() && goesTheSameWay(known.to, endpoint)) {
         if (pools.size < maxPools / 2) return known.pool
         // Back to the end: a Map keeps the order in which it was filled.
-        pools.delete(endpoint)
-        pools.set(endpoint, known)
+        pools.delete(endpoint.ref)
+        pools.set(endpoint.ref, known)
         return known.pool
       }
       return renew(endpoint, origin)
     },
     renew,
+    isAskingProxy: (endpoint) => (pools.get(endpoint)?.asking.count ?? 0) > 0,
+    async proxyFailure(origin) {
+      const under = settings()
+      const proxy = proxyFor(origin, under)
+      if (!proxy) return undefined
+      try {
+        const socket = await reachProxy(proxy, tunnelOptionsOf(under))
+        socket.destroy()
+        return undefined
+      } catch (error) {
+        noteFailure(error)
+        return error instanceof ProxyFailed ? error.message : undefined
+      }
+    },
+    renewAll() {
+      for (const endpoint of pools.keys()) release(endpoint)
+    },
     forget: release,
     async close() {
       closing.abort()

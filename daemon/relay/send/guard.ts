@@ -73,6 +73,32 @@ function portAllowed(port: number, protocol: string, { ports }: GuardSettings): 
 const addressAllowed = (address: string, { allowPrivate, allowAddresses }: GuardSettings): boolean =>
   allowPrivate || isPublicAddress(address) || inRanges(allowAddresses, address)
 
+/** What limits the addresses of one endpoint, within those that the settings allow. */
+export interface Limits {
+  /** Addresses and ranges that it is sent to alone; null: no such list. */
+  readonly addresses: readonly string[] | null
+  /** The family of the address that it is sent from; 0: any. */
+  readonly family: number
+}
+
+const noLimits: Limits = { addresses: null, family: 0 }
+const isListed = (address: string, { addresses }: Limits): boolean => addresses === null || inRanges(addresses, address)
+const isOfFamily = (address: string, { family }: Limits): boolean => family === 0 || isIP(address) === family
+
+/** The end of the sentence about an endpoint that limits itself. */
+export const amongIts = 'among the `allow_addresses` of the endpoint'
+
+/** Why a URL whose host is an address is beyond the limits of its endpoint; `undefined` if it is not, and for names. */
+export function beyondLimits(url: string, limits: Limits): string | undefined {
+  if (limits.addresses === null && limits.family === 0) return undefined
+  const host = bareHost(URL.parse(url)?.hostname ?? '')
+  if (isIP(host) === 0) return undefined
+  if (!isListed(host, limits)) return `${host} is not ${amongIts}`
+  return isOfFamily(host, limits) ? undefined : `${host} is not an ${ofSource(limits)}`
+}
+
+const ofSource = ({ family }: Limits): string => `IPv${family} address, as the setting \`sourceAddress\` is`
+
 /** A host without the brackets of an IPv6 address. */
 const bareHost = (host: string): string => (host.startsWith('[') ? host.slice(1, -1) : host)
 
@@ -85,19 +111,44 @@ export interface Address {
 export type Resolve = (hostname: string, signal?: AbortSignal) => Promise<readonly Address[]>
 
 /**
+ * The addresses of a host, which may be one itself, that may be connected to.
+ * @throws Refused when none is left
+ */
+export async function allowedAddresses(
+  hostname: string,
+  resolve: Resolve,
+  rules: () => GuardSettings,
+  limits: Limits,
+  signal?: AbortSignal,
+): Promise<readonly Address[]> {
+  const family = isIP(hostname)
+  const all = family === 0 ? await resolve(hostname, signal) : [{ address: hostname, family }]
+  const settings = rules()
+  const reachable = all.filter(({ address }) => addressAllowed(address, settings))
+  if (reachable.length === 0) throw new Refused(`${hostname} has no public address`)
+  const listed = reachable.filter(({ address }) => isListed(address, limits))
+  if (listed.length === 0) throw new Refused(`no address of ${hostname} is ${amongIts}`)
+  const allowed = listed.filter(({ address }) => isOfFamily(address, limits))
+  if (allowed.length === 0) throw new Refused(`${hostname} has no ${ofSource(limits)}`)
+  return allowed
+}
+
+/**
  * A `lookup` for `net.connect` and `tls.connect` that hands on allowed addresses only: what was checked is what is dialled.
  * Calls back with `Refused` when none is left.
  * @param signal ends look-ups that are under way
  */
-export function guardedLookup(resolve: Resolve, settings: () => GuardSettings, signal?: AbortSignal): LookupFunction {
+export function guardedLookup(
+  resolve: Resolve,
+  settings: () => GuardSettings,
+  signal?: AbortSignal,
+  limits: Limits = noLimits,
+): LookupFunction {
   return (hostname, options, callback) => {
-    resolve(hostname, signal)
-      .then((all) => {
-        const rules = settings()
-        const allowed = all.filter(({ address }) => addressAllowed(address, rules))
+    allowedAddresses(hostname, resolve, settings, limits, signal)
+      .then((allowed) => {
         const [first] = allowed
-        if (!first) throw new Refused(`${hostname} has no public address`)
-        if (options.all) callback(null, [...allowed])
+        if (options.all || !first) callback(null, [...allowed])
         else callback(null, first.address, first.family)
       })
       .catch((error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), ''))

@@ -12,6 +12,8 @@ export type Answer = Omit<Outcome, 'milliseconds'>
 export interface Posted {
   readonly answer: Answer
   readonly isLost: boolean
+  /** Whether there was a connection for it. */
+  readonly hadConnection: boolean
 }
 
 export interface PostRequest {
@@ -80,7 +82,8 @@ export function post(dispatcher: Dispatcher, request: PostRequest, signal: Abort
       settled = true
       signal.removeEventListener('abort', abort)
       stopWaiting()
-      resolve({ answer: acknowledges(status) ? answered() : outcome, isLost })
+      const hadConnection = controller !== undefined
+      resolve({ answer: acknowledges(status) ? answered() : outcome, isLost, hadConnection })
     }
     /** The delay that the answer asks for; its headers count, even if its body breaks off. */
     const asked = (): number | undefined =>

@@ -1,12 +1,14 @@
 /** The outcome of one attempt. */
 import { BadAnswer } from './answers.ts'
 import { Refused } from './guard.ts'
+import { ProxyFailed } from './proxy.ts'
 
 /**
  * Why an attempt failed, for logs, metrics and people. Most names explain themselves. The others:
  *
  * - `status`: not 2xx. `protocol`: not HTTP.
  * - `blocked`: the relay's own rules forbid the address. `damaged`: the stored body differs from the ingested one. Nothing was sent.
+ * - `proxy_failed`: the proxy did not make the connection. Nothing was sent, and nothing counts.
  * - `aborted`: the relay is shutting down.
  * - `fault`: anything unforeseen. It counts against the endpoint, so that it is not repeated without end.
  */
@@ -22,6 +24,7 @@ export type FailureClass =
   | 'protocol'
   | 'blocked'
   | 'damaged'
+  | 'proxy_failed'
   | 'aborted'
   | 'fault'
 
@@ -93,6 +96,7 @@ export function classify(error: unknown): { readonly result: FailureClass; reado
   // Several addresses were tried: the first failure speaks for them.
   if (error instanceof AggregateError && error.errors.length > 0) return classify(error.errors[0])
   if (error instanceof Refused) return { result: 'blocked', reason: error.message }
+  if (error instanceof ProxyFailed) return { result: 'proxy_failed', reason: error.message }
   if (error instanceof BadAnswer) return { result: 'protocol', reason: error.message }
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   // Undici has one code for a connection that ends and for an answer that it cannot follow.
@@ -113,7 +117,10 @@ export const classifyStatus = (status: number): FailureClass => (status >= 300 &
 
 /** Whether the endpoint is to blame, so that its circuit breaker and its attempts count it. */
 export const isEndpointFailure = ({ result }: Outcome): boolean =>
-  !['delivered', 'blocked', 'damaged', 'aborted'].includes(result)
+  !['delivered', 'blocked', 'damaged', 'proxy_failed', 'aborted'].includes(result)
+
+/** Whether it says nothing about the endpoint: nothing of it arrived there. */
+export const isNoVerdict = ({ result }: Outcome): boolean => ['blocked', 'damaged', 'proxy_failed'].includes(result)
 
 /** Answers of the 4xx kind that say "later", not "no". */
 const notYet = new Set([408, 425, 429])

@@ -3,11 +3,13 @@ import { TimeoutStrategy, timeout } from 'cockatiel'
 import type { Replaced } from '../../../lib/outbox/record.ts'
 import type { AttemptTimeout } from '../attempt-timeout.ts'
 import type { Clock } from '../clock.ts'
-import { type ConnectionSettings, openConnections } from './connections.ts'
+import { type ConnectionSettings, openConnections, wayTo } from './connections.ts'
 import type { OpenEndpoint } from './credentials.ts'
-import { type Resolve, urlChecker } from './guard.ts'
-import { type Answer, endedBy, post, Stopped } from './http-post.ts'
+import { beyondLimits, type Resolve, urlChecker } from './guard.ts'
+import { type Answer, endedBy, type Posted, post, Stopped } from './http-post.ts'
 import { classify, type Outcome } from './outcome.ts'
+import { proxyFor } from './proxy.ts'
+import { createProxyGate, type ProxyGate, type ProxyNews } from './proxy-gate.ts'
 import { signatureHeaders } from './signature.ts'
 
 export interface Attempt {
@@ -27,6 +29,16 @@ export interface Sender {
   abort(reason: string): void
   /** Lets go of the connections of an endpoint. */
   forget(endpoint: number): void
+  /**
+   * While the proxy is down: when the next attempt at a URL may be made, in monotonic milliseconds. It is a probe, and the only one.
+   * `undefined`: at once.
+   */
+  heldUntil(url: string): number | undefined
+  /** An attempt is chosen. If the proxy is down it is the probe. */
+  chosen(url: string): void
+  readonly proxy: Pick<ProxyGate, 'isDown'>
+  /** The settings are others: connections begin anew. */
+  reload(): void
   close(): Promise<void>
 }
 
@@ -48,23 +60,52 @@ const secretsAt = ({ secrets, old_secrets }: OpenEndpoint, now: number): readonl
 const always = () => true
 const nothing = { status: null, retryAfter: undefined }
 
+const byProxy = (reason: string): Answer => ({ ...nothing, result: 'proxy_failed', reason })
+
+/** Why an address in a URL may not be sent to. Most endpoints have no limits. */
+function limitsProblem(endpoint: OpenEndpoint, origin: string, settings: ConnectionSettings): string | undefined {
+  if (endpoint.allow_addresses === null && settings.sourceAddress === undefined) return undefined
+  return beyondLimits(origin, wayTo(endpoint, origin, settings).limits)
+}
+
 /** How the relay names itself to receivers. */
 export const userAgentOf = (version?: string): string => (version ? `folkmoot-relay/${version}` : 'folkmoot-relay')
 
 /**
  * Sends webhooks by section 6 of the specification: POST, any 2xx acknowledges, no redirect is followed.
  * @param settings read again at each attempt
+ * @param onProxyNews called when the proxy goes down, and when it works again
  */
-export function createSender(settings: () => ConnectionSettings, clock: Clock, resolve: Resolve, userAgent: string): Sender {
-  const connections = openConnections(settings, resolve)
+export function createSender(
+  settings: () => ConnectionSettings,
+  clock: Clock,
+  resolve: Resolve,
+  userAgent: string,
+  onProxyNews: (news: ProxyNews) => void = () => undefined,
+): Sender {
+  const proxy = createProxyGate(clock, () => settings().timeout * 1000, onProxyNews)
+  const connections = openConnections(settings, resolve, proxy)
   const running = new Set<AbortController>()
   const checkUrl = urlChecker()
+
+  const goesByProxy = (url: string): boolean => proxyFor(url, settings()) !== undefined
+
+  /** The answer to a request, or the failure of the proxy that it comes from. */
+  async function blamed({ answer, hadConnection }: Posted, { ref }: OpenEndpoint, origin: string): Promise<Answer> {
+    if (answer.result === 'timeout' && !hadConnection && connections.isAskingProxy(ref))
+      return byProxy('the proxy gave no answer in time')
+    if (answer.result !== 'reset') return answer
+    const failure = await connections.proxyFailure(origin)
+    return failure === undefined ? answer : byProxy(failure)
+  }
 
   async function postWith(key: string, attempt: Attempt, signal: AbortSignal): Promise<Answer> {
     if (signal.aborted) return endedBy(signal.reason)
     const { endpoint, event_id, body, isAllowed = always } = attempt
     const url = checkUrl(endpoint.url, settings())
     if (!url.ok) return { ...nothing, result: 'blocked', reason: url.reason }
+    const beyond = limitsProblem(endpoint, url.origin, settings())
+    if (beyond !== undefined) return { ...nothing, result: 'blocked', reason: beyond }
     try {
       const headers = {
         // Before the relay's own: none of these is ever another.
@@ -77,11 +118,13 @@ export function createSender(settings: () => ConnectionSettings, clock: Clock, r
       }
       const { origin, path } = url
       const request = { origin, path, headers, body, isAllowed, clock }
-      const { answer, isLost } = await post(connections.to(endpoint.ref, origin), request, signal)
-      if (!isLost || signal.aborted) return answer
+      // While the proxy is down, an attempt is a probe of it: a connection from before would prove nothing.
+      const dispatcher = proxy.isDown ? connections.renew(endpoint, origin) : connections.to(endpoint, origin)
+      const posted = await post(dispatcher, request, signal)
+      if (!posted.isLost || signal.aborted) return await blamed(posted, endpoint, origin)
       // The receiver or a balancer has forgotten the connection. Should the event have arrived, its id tells the receiver.
-      const again = await post(connections.renew(endpoint.ref, origin), request, signal)
-      return { ...again.answer, repeated: true }
+      const again = await post(connections.renew(endpoint, origin), request, signal)
+      return { ...(await blamed(again, endpoint, origin)), repeated: true }
     } catch (error) {
       return { ...nothing, ...classify(error) }
     }
@@ -111,12 +154,22 @@ export function createSender(settings: () => ConnectionSettings, clock: Clock, r
         return { ...answer, milliseconds: Math.round(clock.monotonic() - started) }
       } finally {
         running.delete(stopping)
+        if (proxy.isDown && goesByProxy(attempt.endpoint.url)) proxy.attempted()
       }
     },
     abort(reason) {
       for (const stopping of running) stopping.abort(new Stopped(reason))
     },
     forget: (endpoint) => connections.forget(endpoint),
+    heldUntil: (url) => (proxy.isDown && goesByProxy(url) ? proxy.probeAt : undefined),
+    chosen(url) {
+      if (proxy.isDown && goesByProxy(url)) proxy.probing()
+    },
+    proxy,
+    reload() {
+      proxy.reset()
+      connections.renewAll()
+    },
     close: () => connections.close(),
   }
 }

@@ -7,6 +7,8 @@ export const noticeKinds = [
   'endpoint.removed',
   'endpoint.unreadable',
   'endpoint.readable',
+  'proxy.failed',
+  'proxy.recovered',
   'delivery.dead',
   'delivery.damaged',
   'delivery.poisoned',

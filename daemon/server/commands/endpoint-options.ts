@@ -20,6 +20,8 @@ export interface AttributeFlags {
   readonly allEvents?: boolean
   /** `false`: no filter any more. */
   readonly filter?: Filter | false
+  /** `false`: no list any more. */
+  readonly allowAddresses?: readonly string[] | false
   readonly audience?: Endpoint['audience']
 }
 
@@ -96,6 +98,17 @@ export const attributeOptions: { readonly [Name in keyof AttributeChanges]-?: At
     ],
     change: ({ filter }) => (filter === false ? null : filter),
     column: { title: 'filter', cell: ({ filter }) => filter && JSON.stringify(filter), shown: 'wide' },
+  },
+  allow_addresses: {
+    options: (command) => [
+      new Option(
+        '--allow-addresses <ranges>',
+        'send to these alone, of those that the relay allows: 192.0.2.5,198.51.100.0/24',
+      ).argParser((text) => text.split(',').map((each) => each.trim())),
+      ...(command === 'update' ? [new Option('--no-allow-addresses', 'send to every address that the relay allows')] : []),
+    ],
+    change: ({ allowAddresses }) => (allowAddresses === false ? null : allowAddresses),
+    column: { title: 'addresses', cell: (row) => row.allow_addresses?.join(' ') ?? null, shown: 'wide' },
   },
   audience: {
     options: () => [new Option('--audience <who>', 'host: the host application, which gets the mail to send').choices(audiences)],

@@ -32,6 +32,7 @@ export const outcomeWords: Readonly<Record<string, string>> = {
   protocol: 'Not an HTTP response',
   blocked: 'Address not allowed',
   damaged: 'Stored body damaged',
+  proxy_failed: 'Proxy failed',
   aborted: 'Interrupted',
   fault: 'Fault of the relay',
 }

@@ -16,7 +16,7 @@ import { credentialsPage } from './webhook-credentials.ts'
 import { eventGroups, exampleLink, wordsOf } from './webhook-events.ts'
 import { ownEndpointOf } from './webhooks.ts'
 
-const fields = ['url', 'name', 'events', 'order', 'rate_per_second', 'key', 'secrets', 'headers', 'filter']
+const fields = ['url', 'name', 'events', 'order', 'rate_per_second', 'key', 'secrets', 'headers', 'filter', 'allow_addresses']
 
 /** The attributes that the forms leave out: another page pauses an endpoint, and every endpoint of the panel is an integration's. */
 type Elsewhere = 'audience' | 'enabled'
@@ -33,7 +33,17 @@ function valuesOf({ form }: View) {
     order: orders.find((each) => each === order) ?? 'none',
     rate_per_second: rate === '' ? null : Number(rate),
     filter: filterOf(form),
+    allow_addresses: addressesOf(form),
   } satisfies Record<Exclude<keyof AttributeChanges, Elsewhere>, unknown>
+}
+
+/** Addresses and ranges, between commas, blanks or lines. */
+function addressesOf(form: Form): readonly string[] | null {
+  const given = form
+    .get('allow_addresses')
+    .split(/[\s,]+/)
+    .filter((each) => each !== '')
+  return given.length > 0 ? given : null
 }
 
 function filterOf(form: Form): Filter | null {
@@ -65,10 +75,11 @@ function headersOf(form: Form): { readonly headers?: Readonly<Record<string, str
 }
 
 /** The attributes of an endpoint as its form has them. */
-function formFrom({ url, name, events, order, rate_per_second, filter }: Endpoint): Form {
+function formFrom({ url, name, events, order, rate_per_second, filter, allow_addresses }: Endpoint): Form {
   const which = events === null ? 'every' : 'chosen'
   const form = new URLSearchParams({ url, name: name ?? '', which, order, rate_per_second: String(rate_per_second ?? '') })
   if (filter) form.set('filter', JSON.stringify(filter))
+  if (allow_addresses) form.set('allow_addresses', allow_addresses.join(', '))
   for (const type of events ?? []) form.append('events', type)
   return formOf(form)
 }
@@ -153,6 +164,16 @@ ${field(
   },
   (attributes) =>
     html`<textarea ${attributes} rows="3" autocomplete="off" spellcheck="false" placeholder='{"path":"/space_id","equals":"2001"}'>${form.get('filter')}</textarea>`,
+)}
+${field(
+  {
+    name: 'allow_addresses',
+    label: 'Allowed addresses (optional)',
+    hint: 'It is sent to these addresses alone, of those that the relay allows.',
+    problems,
+  },
+  (attributes) =>
+    html`<input ${attributes} type="text" autocomplete="off" spellcheck="false" placeholder="192.0.2.5, 198.51.100.0/24" value="${form.get('allow_addresses')}">`,
 )}
 <p class="row"><button class="primary">${isNew ? 'Add the endpoint' : 'Save'}</button> <a class="button" href="${back}">Cancel</a></p>
 </form>`,

@@ -45,6 +45,7 @@ function candidates(name: AttributeName): readonly unknown[] {
     [secret],
     [name],
     [header],
+    ['127.0.0.1'],
     { path: '/title', exists: false },
     { [name]: name },
   ]
@@ -75,6 +76,10 @@ async function attemptOf(record: EndpointUpsert, encryptionKeys: readonly string
     },
     abort: () => undefined,
     forget: () => undefined,
+    heldUntil: () => undefined,
+    chosen: () => undefined,
+    proxy: { isDown: false },
+    reload: () => undefined,
     close: async () => undefined,
   }
   const clock = systemClock

@@ -19,6 +19,8 @@ const files: Readonly<Record<string, () => Promise<unknown>>> = {
   encryption: () => import('./send/encryption.test.ts'),
   headers: () => import('./send/headers.test.ts'),
   filter: () => import('./ingest/filter.test.ts'),
+  'allowed-addresses': () => import('./send/allowed-addresses.test.ts'),
+  proxy: () => import('./send/proxy.test.ts'),
   rotation: () => import('./send/rotation.test.ts'),
 }
 

@@ -361,3 +361,14 @@ test('a filter of an endpoint is given as JSON, and none removes it', async () =
   )
   expect(await one('endpoints', 'update', id, '--filter', 'none')).toMatchObject({ id, filter: null })
 })
+
+test('allowed addresses of an endpoint are given as a list, and can be removed', async () => {
+  const { one, text, refusal } = await storageWithNetwork()
+  const ranges = '192.0.2.5, 198.51.100.0/24'
+  const { id } = await one('endpoints', 'add', '--url', 'https://example.org/hook', '--make-key', '--allow-addresses', ranges)
+  expect(await text('endpoints', 'list', '--wide')).toContain('192.0.2.5 198.51.100.0/24')
+  expect(await refusal('endpoints', 'update', id, '--allow-addresses', 'example.org')).toContain(
+    'allow_addresses must be null or a list of 1 to 100 addresses or ranges',
+  )
+  expect(await one('endpoints', 'update', id, '--no-allow-addresses')).toMatchObject({ id, allow_addresses: null })
+})

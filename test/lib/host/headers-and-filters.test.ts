@@ -86,3 +86,19 @@ test('a filter is kept, changed and removed, and a mistake in it is named with i
   expect(await community.endpoints.update('1', id, { filter: null })).toMatchObject({ filter: null })
   expect(records.at(-1)).not.toHaveProperty('filter')
 })
+
+test('allowed addresses are kept, changed and removed, and a mistake in them is refused', async () => {
+  const { community, records } = await createTestCommunity()
+  const allow_addresses = ['192.0.2.5', '2001:db8::/32']
+  const { id } = await community.endpoints.upsert({ ...good, allow_addresses })
+  expect(await community.endpoints.find('1', id)).toMatchObject({ allow_addresses })
+  expect(records).toMatchObject([{ allow_addresses, requires: ['allow_addresses'] }])
+  for (const bad of [[], ['example.org'], ['10.0.0.0/33'], ['010.0.0.1'], ['::1%lo'], Array(101).fill('10.0.0.1')])
+    await expect(community.endpoints.update('1', id, { allow_addresses: bad })).rejects.toMatchObject({
+      status: 422,
+      message: expect.stringContaining('allow_addresses must be null or a list of 1 to 100 addresses or ranges'),
+    })
+  expect(await community.endpoints.update('1', id, { allow_addresses: null })).toMatchObject({ allow_addresses: null })
+  expect(records.at(-1)).not.toHaveProperty('allow_addresses')
+  expect(records.at(-1)).not.toHaveProperty('requires')
+})

@@ -194,3 +194,22 @@ test('headers are set and removed by the form, and only their names are shown', 
   expect(await change(['headers', 'X-Other: 1'])).toEqual([303, ['X-Other']])
   expect(await change(['remove_headers', 'yes'])).toEqual([303, []])
 })
+
+test('allowed addresses are set, shown and removed by the form, and a mistake is shown beside the field', async () => {
+  const { get, post, community } = await createTestPanel()
+  const given = ['allow_addresses', '192.0.2.5, 198.51.100.0/24\r\n2001:db8::/32'] as const
+  expect((await post('1/webhooks', [['url', url], ['sent', '1'], [...given]])).status).toBe(201)
+  const [{ id = '', allow_addresses } = {}] = await community.endpoints.list('1')
+  expect(allow_addresses).toEqual(['192.0.2.5', '198.51.100.0/24', '2001:db8::/32'])
+  for (const path of [`1/webhooks/${id}`, `1/webhooks/${id}/edit`])
+    expect((await get(path)).text).toContain('192.0.2.5, 198.51.100.0/24, 2001:db8::/32')
+  const change = async (text: string) => {
+    const { status } = await post(`1/webhooks/${id}/edit`, [
+      ['url', url],
+      ['allow_addresses', text],
+    ])
+    return [status, (await community.endpoints.list('1'))[0]?.allow_addresses]
+  }
+  expect(await change('example.org')).toEqual([422, allow_addresses])
+  expect(await change(' ')).toEqual([303, null])
+})

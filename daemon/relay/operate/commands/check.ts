@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { bytesLeft } from '../../../../adapters/files/disk.ts'
 import { isReadOnly } from '../../../../adapters/files/errors.ts'
 import { type Credentials, keyRing } from '../../../../lib/outbox/encryption.ts'
-import type { OutboxRecord } from '../../../../lib/outbox/record.ts'
+import type { EndpointUpsert, OutboxRecord } from '../../../../lib/outbox/record.ts'
 import { damageText, type Positions } from '../../../../lib/outbox/source.ts'
 import type { EncryptionFlags } from '../../../encryption-keys.ts'
 import { jsonLines } from '../../../json.ts'
@@ -14,8 +14,9 @@ import { NoRelayYet, UsageError } from '../../../usage.ts'
 import { openSource, relayHome } from '../../ingest/outbox-address.ts'
 import { missingOutbox, readOnlyText } from '../../ingest/outbox-presence.ts'
 import { openOperatorStore } from '../../open-store.ts'
+import { wayTo } from '../../send/connections.ts'
 import { problemOf } from '../../send/credentials.ts'
-import { checkUrl } from '../../send/guard.ts'
+import { beyondLimits, checkUrl } from '../../send/guard.ts'
 import type { Settings } from '../../settings.ts'
 import type { OperatorStore, RunningRelay } from '../../store/operator/operator-store.ts'
 import { outboxOf, readSettings, type SettingFlags } from '../settings/read-settings.ts'
@@ -36,6 +37,7 @@ interface Registered {
   readonly network_id: string
   readonly id: string
   readonly url: string
+  readonly allow_addresses: readonly string[] | null
   readonly credentials: Credentials
 }
 
@@ -129,9 +131,11 @@ async function lookIntoOutbox(outbox: string, ingested: Positions, found: Findin
 
 const keyOf = ({ network_id, id }: Pick<Registered, 'network_id' | 'id'>): string => `${network_id}/${id}`
 
-function register({ endpoints }: Findings, { url, ...credentials }: Credentials & { readonly url: string }): void {
+type Registering = Credentials & Pick<EndpointUpsert, 'url' | 'allow_addresses'>
+
+function register({ endpoints }: Findings, { url, allow_addresses = null, ...credentials }: Registering): void {
   const { network_id, id } = credentials
-  endpoints.set(keyOf(credentials), { network_id, id, url, credentials })
+  endpoints.set(keyOf(credentials), { network_id, id, url, allow_addresses, credentials })
 }
 
 /** The effect of a waiting record. */
@@ -142,9 +146,12 @@ function foresee(found: Findings, record: OutboxRecord): void {
 }
 
 function urlProblems({ endpoints }: Findings, settings: Settings): readonly string[] {
-  return [...endpoints.values()].flatMap(({ network_id, id, url }) => {
+  return [...endpoints.values()].flatMap(({ network_id, id, url, allow_addresses }) => {
     const checked = checkUrl(url, settings)
-    return checked.ok ? [] : [`endpoint ${id} of network ${network_id}: ${checked.reason}`]
+    const problem = checked.ok
+      ? beyondLimits(url, wayTo({ ref: 0, allow_addresses }, checked.origin, settings).limits)
+      : checked.reason
+    return problem === undefined ? [] : [`endpoint ${id} of network ${network_id}: ${problem}`]
   })
 }
 

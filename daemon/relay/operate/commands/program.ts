@@ -4,7 +4,7 @@ import { handOverKeys, withEncryptionKeys } from '../../../encryption-keys.ts'
 import { hintAtHelp } from '../../../help-hint.ts'
 import { usageLine } from '../../../json.ts'
 import { heedVariables, variableOption } from '../../../variables.ts'
-import { withSettingFlags } from '../settings/setting-flags.ts'
+import { handOverNoProxy, withSettingFlags } from '../settings/setting-flags.ts'
 import type { ReplayFlags, SelectionFlags } from '../tasks/delivery-selection.ts'
 import type { CheckFlags } from './check.ts'
 import type { CircuitFlags } from './close-circuit.ts'
@@ -28,6 +28,7 @@ export function createProgram(host: Host): Command {
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(usageLine('folkmoot-relay', text, host.json)) })
   handOverKeys(program, host.encryptionKeys)
+  handOverNoProxy(program, host.noProxy)
   heedVariables(program)
   const { width } = host
   const print = async (text: Promise<string>): Promise<void> => void host.output.write(await text)

@@ -7,6 +7,7 @@ import { systemClock } from '../../clock.ts'
 import { placeOf } from '../../ingest/outbox-address.ts'
 import { missingOutbox } from '../../ingest/outbox-presence.ts'
 import { stuckLimit } from '../../relay.ts'
+import { shownProxy } from '../../send/proxy.ts'
 import { startService } from '../../service.ts'
 import { createLog, type Log } from '../log.ts'
 import { outboxOf, readSettings, type SettingFlags } from '../settings/read-settings.ts'
@@ -32,6 +33,8 @@ export interface Host {
   readonly version: string
   /** The content of the variable of the encryption keys. */
   readonly encryptionKeys?: string | undefined
+  /** The content of the variable NO_PROXY. */
+  readonly noProxy?: string | undefined
   /** Whether errors are JSON. */
   readonly json: boolean
 }
@@ -85,7 +88,7 @@ export async function run(flags: RunFlags, host: Host): Promise<void> {
       )
   })
 
-  const { retrySchedule, timeout, allowHttp, allowPrivate, allowAddresses } = settings
+  const { retrySchedule, timeout, allowHttp, allowPrivate, allowAddresses, proxy, sourceAddress } = settings
   const shown = {
     outbox: withoutPassword(outbox),
     attempts: retrySchedule.length,
@@ -93,6 +96,8 @@ export async function run(flags: RunFlags, host: Host): Promise<void> {
     allowHttp,
     allowPrivate,
     ...(allowAddresses.length > 0 ? { allowAddresses: allowAddresses.join(',') } : {}),
+    ...(proxy === undefined ? {} : { proxy: shownProxy(proxy) }),
+    ...(sourceAddress === undefined ? {} : { sourceAddress }),
     control: service.controlPort,
   }
   log.info(shown, 'relay.started')

@@ -7,6 +7,7 @@ import { UsageError } from '../../../usage.ts'
 import { commandActor } from '../../../user.ts'
 import { systemClock } from '../../clock.ts'
 import { openOperatorStore } from '../../open-store.ts'
+import { amongIts } from '../../send/guard.ts'
 import { userAgentOf } from '../../send/sender.ts'
 import { sendTest } from '../../send/test-delivery.ts'
 import type { OperatorStore } from '../../store/operator/operator-store.ts'
@@ -113,6 +114,7 @@ function sentence({ outcome, reason, milliseconds, closed_circuit, sent_by }: Te
 /** The option that lifts a rule. */
 function remedy(reason: string): string {
   if (reason.includes('http: is not allowed')) return '--allow-http, or the setting `allowHttp`, allows plain HTTP'
+  if (reason.includes(amongIts)) return 'folkmoot endpoints update --allow-addresses changes them'
   if (reason.includes('public address')) return '--allow-addresses, or the setting `allowAddresses`, allows such addresses'
   if (reason.startsWith('port ')) return 'the setting `ports` allows more ports'
   return ''

@@ -4,6 +4,7 @@ import { errorCode } from '../../../../adapters/files/errors.ts'
 import { isPostgresAddress } from '../../../../adapters/sql/postgres/address.ts'
 import type { EncryptionFlags } from '../../../encryption-keys.ts'
 import { UsageError } from '../../../usage.ts'
+import { checkSourceAddress } from '../../send/source-address.ts'
 import { checkSettings, type Settings, SettingsError } from '../../settings.ts'
 import { flaggedSettings, flagOf, type SettingTexts } from './setting-flags.ts'
 
@@ -37,7 +38,9 @@ async function readConfig(path: string): Promise<Readonly<Record<string, unknown
 export async function readSettings(flags: SettingFlags): Promise<Settings> {
   const { file, flagged } = await givenSettings(flags)
   try {
-    return checkSettings({ ...file, ...flagged })
+    const settings = checkSettings({ ...file, ...flagged })
+    await checkSourceAddress(settings)
+    return settings
   } catch (error) {
     if (error instanceof SettingsError)
       throw new UsageError(flags.config === undefined ? error.message : `--config ${flags.config}: ${error.message}`)

@@ -1,6 +1,7 @@
 /** The settings that have a flag, and how its text is read. Light, so that help comes without delay. */
 import { type Command, Option } from 'commander'
 import { UsageError } from '../../../usage.ts'
+import { variableOption } from '../../../variables.ts'
 import type { Settings } from '../../settings.ts'
 
 interface SettingFlag<Value> {
@@ -47,6 +48,19 @@ const settingFlags: { readonly [Name in keyof Settings]?: SettingFlag<Settings[N
     option: new Option('--allow-addresses <ranges>', 'allow these too, separated by commas: 10.0.3.5,10.0.3.0/24'),
     read: (given) => String(given).split(','),
   },
+  proxy: {
+    option: variableOption('--proxy <url>', 'send through this HTTP proxy; with a password, better in the variable'),
+    read: String,
+  },
+  // Its value is the variable's content, which `handOverNoProxy` gives it.
+  noProxy: {
+    option: new Option('--use-no-proxy', 'reach the hosts in the variable NO_PROXY without the proxy'),
+    read: String,
+  },
+  sourceAddress: {
+    option: new Option('--source-address <ip>', 'connect from this address of this machine'),
+    read: String,
+  },
   controlPort: {
     option: new Option('--control-port <port>', 'health, metrics and control on this port of the loopback address'),
     read: portOf,
@@ -62,6 +76,16 @@ export type SettingTexts = { readonly [Name in keyof Settings]?: string | boolea
 export function withSettingFlags(command: Command): Command {
   for (const flag of Object.values(settingFlags)) command.addOption(flag.option)
   return command
+}
+
+/**
+ * Hands the variable to each command with `--use-no-proxy`: without the flag it does not count.
+ * @param variable its content
+ */
+export function handOverNoProxy(program: Command, variable = ''): void {
+  program.hook('preAction', (_, command) => {
+    if (command.getOptionValue('useNoProxy') === true) command.setOptionValueWithSource('noProxy', variable, 'env')
+  })
 }
 
 /** The settings that the flags name, and no others. @throws UsageError */

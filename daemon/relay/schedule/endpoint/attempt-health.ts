@@ -52,7 +52,7 @@ export const recordedStanding = ({ lastSuccess, failingSince }: Health): Standin
   lastSuccess !== null && failingSince === null ? 'quick' : 'doubtful'
 
 export function standingAfter(standing: Standing, { result, milliseconds }: Outcome): Standing {
-  if (result === 'aborted') return standing
+  if (result === 'aborted' || result === 'proxy_failed') return standing
   if (result !== 'timeout' && milliseconds < quickMs) return 'quick'
   return result === 'delivered' ? 'slow' : 'doubtful'
 }

@@ -1,5 +1,5 @@
 /** How one endpoint does: its circuit, how many attempts it takes in parallel, and since when it fails. Its results change all of that. */
-import { isRefusal, type Outcome } from '../../send/outcome.ts'
+import { isNoVerdict, isRefusal, type Outcome } from '../../send/outcome.ts'
 import type { Settings } from '../../settings.ts'
 import type { CircuitRecord, Endpoint, EndpointState, StoredEndpoint } from '../../store/endpoint/relay-endpoint.ts'
 import { createAgeLimit } from './age-limit.ts'
@@ -14,6 +14,10 @@ import {
 } from './attempt-health.ts'
 import { type Circuit, type CircuitChange, createCircuit, type Ticket } from './circuit.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency-limiter.ts'
+
+/** Milliseconds for which an endpoint is put off that the proxy makes no connection to, at first and at most. */
+const firstProxyPause = 1000
+const longestProxyPause = 60_000
 
 /** The inputs of an endpoint's health. */
 export interface HealthParts {
@@ -52,6 +56,8 @@ export class EndpointHealth {
   /** The receiver asked to be left alone until then. */
   #pausedUntil: number
   #freshStarts: number
+  #proxyFailures = 0
+  #putOffUntil = 0
   /** Whether the fresh start that it begins with closes its circuit. */
   readonly circuitClosedAtStart: boolean
 
@@ -82,6 +88,12 @@ export class EndpointHealth {
     return this.#standing
   }
 
+  /** The proxy made no connection to it: it is put off, longer each time in a row. */
+  putOffByProxy(now: number): void {
+    this.#proxyFailures++
+    this.#putOffUntil = now + Math.min(longestProxyPause, firstProxyPause * 2 ** Math.min(30, this.#proxyFailures - 1))
+  }
+
   /** Attempts that may be in flight. */
   get limit(): number {
     return this.#limiter.limit
@@ -100,7 +112,8 @@ export class EndpointHealth {
 
   /** Until when nothing may be sent, whatever waits; `undefined` if something may. */
   blockedUntil(now: number, monotonic: number, inFlight: number): number | undefined {
-    if (now < this.#pausedUntil) return this.#pausedUntil
+    const paused = Math.max(this.#pausedUntil, this.#putOffUntil)
+    if (now < paused) return paused
     const permit = this.#circuit.permit()
     if (permit.kind === 'probing') return Number.POSITIVE_INFINITY
     const { earlyAt } = this.#circuit
@@ -127,7 +140,7 @@ export class EndpointHealth {
     const circuitClosed = afresh && this.#circuit.permit().kind !== 'closed'
     if (afresh) {
       this.#circuit = this.#newCircuit(undefined, this.#circuit.epoch + 1)
-      this.#pausedUntil = 0
+      this.#pausedUntil = this.#putOffUntil = 0
       this.#ages.forget()
     }
     const isForgiven = afresh || (wasDisabled && endpoint.disabled === null)
@@ -155,10 +168,11 @@ export class EndpointHealth {
     another: () => Promise<boolean>,
     now: number,
   ): Promise<ResultEffect> {
+    if (outcome.result !== 'proxy_failed') this.#proxyFailures = 0
     const refused = failed && isRefusal(outcome)
     const tooOld = refused && !ticket.probe && this.#ages.tookYounger(event)
     let circuit: CircuitChange | undefined
-    if (outcome.result === 'blocked' || outcome.result === 'damaged') this.#circuit.release(ticket)
+    if (isNoVerdict(outcome)) this.#circuit.release(ticket)
     else if (!tooOld) circuit = await this.#circuit.record(ticket, event, failed, another, refused)
     if (outcome.result === 'delivered') this.#ages.took(event)
     const preferNewest = (circuit && this.#ages.circuitChanged(circuit, event)) || tooOld

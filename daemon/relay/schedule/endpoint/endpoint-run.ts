@@ -1,5 +1,6 @@
 /** One endpoint at run time: whether, when and what it may be sent next. */
 import { isEndpointFailure, type Outcome } from '../../send/outcome.ts'
+import type { Sender } from '../../send/sender.ts'
 import type { Endpoint, EndpointState, StoredEndpoint } from '../../store/endpoint/relay-endpoint.ts'
 import type { Notice } from '../../store/notice.ts'
 import type { Lane, RelayStore, Waiting } from '../../store/store.ts'
@@ -41,6 +42,7 @@ export class EndpointRun {
   readonly #health: EndpointHealth
   readonly #queue: EndpointQueue
   readonly #readsAtOnce: number
+  readonly #sender: Pick<Sender, 'heldUntil' | 'chosen'>
   /** In flight, event by delivery. */
   readonly #inFlight = new Map<number, number>()
   /** Deliveries whose results are not recorded yet: the store still calls them waiting. */
@@ -51,9 +53,14 @@ export class EndpointRun {
   readonly circuitNews: CircuitNews
   #state: SendingState
 
-  constructor(stored: StoredEndpoint, store: RelayStore, parts: HealthParts) {
+  constructor(
+    stored: StoredEndpoint,
+    store: RelayStore,
+    parts: HealthParts & { readonly sender: Pick<Sender, 'heldUntil' | 'chosen'> },
+  ) {
     const { endpoint, state } = stored
     this.#readsAtOnce = store.readsAtOnce
+    this.#sender = parts.sender
     this.#state = initialState(endpoint, state?.unreadable ?? null)
     this.#health = new EndpointHealth(stored, parts)
     this.circuitNews = createCircuitNews(noticeInterval, state?.breaker.open ?? false, state?.news)
@@ -79,6 +86,11 @@ export class EndpointRun {
 
   get circuit(): Permit['kind'] {
     return this.#health.circuit.permit().kind
+  }
+
+  /** Whether it is sent nothing, as everything that goes through the proxy, because the proxy is down. */
+  get waitsForProxy(): boolean {
+    return this.#sender.heldUntil(this.endpoint.url) !== undefined
   }
 
   get circuitClosedAtStart(): boolean {
@@ -188,6 +200,7 @@ export class EndpointRun {
       return wait(now + suspectPause)
     }
     this.#health.started(monotonic)
+    this.#sender.chosen(this.endpoint.url)
     this.#inFlight.set(found.delivery, found.event)
     return { kind: 'send', waiting: found, ticket: circuit.begin(found.event, end) }
   }
@@ -195,6 +208,8 @@ export class EndpointRun {
   #blockedUntil({ now, monotonic, isOrdered }: Situation): number | undefined {
     if (this.#state.kind !== 'active') return Number.POSITIVE_INFINITY
     if (!isOrdered) return now + orderPause
+    const held = this.#sender.heldUntil(this.endpoint.url)
+    if (held !== undefined && monotonic < held) return now + held - monotonic
     return this.#health.blockedUntil(now, monotonic, this.#inFlight.size)
   }
 
@@ -231,6 +246,7 @@ export class EndpointRun {
   /** Learns from the result of an attempt that was not aborted. */
   async learn({ event }: Waiting, ticket: Ticket, outcome: Outcome, now: number): Promise<ResultEffect> {
     const another = () => this.#hasOther(event, now).catch(() => false)
+    if (outcome.result === 'proxy_failed' && !this.waitsForProxy) this.#health.putOffByProxy(now)
     const effect = await this.#health.learn(event, ticket, outcome, isEndpointFailure(outcome), another, now)
     if (effect.preferNewest && this.endpoint.order !== 'fifo') this.#queue.preferNewest()
     return effect

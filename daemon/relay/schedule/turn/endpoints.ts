@@ -35,6 +35,8 @@ export interface Endpoints {
   takeLeaving(): readonly number[]
   /** The credentials of an endpoint are being read, or were. */
   credentialsChanged(run: EndpointRun, reading: Reading): void
+  /** A notice that is to be recorded with the next turn. */
+  announce(notice: Notice): void
   /** Stops sending to an endpoint. @returns the notice, unless it is disabled already, or had a fresh start in between */
   disable(ref: number, disabling: Disabling): Notice | undefined
   /** Adds what is still to be recorded, and the notices about it. */
@@ -54,6 +56,8 @@ export function createEndpoints({ ready, order, credentials, newRun, onNotice, o
   const forgiven = new Map<EndpointRun, boolean>()
   /** Those whose credentials can be read from now on, or cannot. */
   const readingChanged = new Set<EndpointRun>()
+
+  let announced: Notice[] = []
 
   const isHere = (run: EndpointRun): boolean => runs.get(run.endpoint.ref) === run
 
@@ -129,7 +133,12 @@ export function createEndpoints({ ready, order, credentials, newRun, onNotice, o
       run.transition({ kind: 'disabled', reason })
       return noticeOf(run, 'endpoint.disabled', `the endpoint is disabled: ${reason}; its events are kept`)
     },
+    announce(notice) {
+      announced.push(notice)
+    },
     recordInto({ states, notices }) {
+      notices.push(...announced)
+      announced = []
       for (const [run, circuitClosed] of forgiven) {
         if (circuitClosed) {
           const notice = noticeOf(run, 'endpoint.recovered', 'sending resumes: the endpoint was reset')

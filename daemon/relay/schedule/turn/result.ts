@@ -79,6 +79,8 @@ function addNotices(
   const isCounted = result.attempts > waiting.attempts
   if (isEndpointFailure(outcome) && isCounted && result.state === 'pending' && result.attempts === failingAt)
     addSometimes('endpoint.failing', `${failingAt} attempts failed: ${outcome.reason}`)
+  if (outcome.result === 'proxy_failed' && !run.waitsForProxy)
+    addSometimes('proxy.failed', `its deliveries wait: ${outcome.reason}`)
   if (outcome.result === 'damaged') addSometimes('delivery.damaged', `nothing is sent: ${outcome.reason}`)
   else if (result.state === 'dead') addSometimes('delivery.dead', `no attempts are left: ${outcome.reason}`)
 }

@@ -47,6 +47,12 @@ export function decideRetry(
   if (outcome.result === 'delivered')
     return { result: { ...common, state: 'delivered', due: waiting.due }, pauseUntil: undefined, disable: undefined }
 
+  // Nothing left this machine, and no attempt is used up. The next one is when the proxy may work again.
+  if (outcome.result === 'proxy_failed') {
+    const result = { ...common, attempts: waiting.attempts, state: 'pending', due: waiting.due } as const
+    return { result, pauseUntil: undefined, disable: undefined }
+  }
+
   if (probe && isSpared(waiting, outcome, schedule, now)) {
     const asked = Math.max(overloadDelay(schedule, isOverload(outcome)), Math.min(retryAfter ?? 0, longestRetryAfter))
     const result = { ...common, attempts: waiting.attempts, state: 'pending', due: waiting.due } as const

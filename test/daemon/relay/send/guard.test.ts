@@ -1,7 +1,8 @@
 import { describe, expect, test, vi } from 'vitest'
-import { inRanges, isAddressRange, isPublicAddress } from '../../../../daemon/relay/addresses.ts'
+import { inRanges, isPublicAddress } from '../../../../daemon/relay/addresses.ts'
 import { checkUrl, type GuardSettings, guardedLookup, Refused, urlChecker } from '../../../../daemon/relay/send/guard.ts'
 import { parseHosts } from '../../../../daemon/relay/send/resolve.ts'
+import { isAddressRange } from '../../../../lib/base/reach.ts'
 
 const strict: GuardSettings = { allowHttp: false, allowPrivate: false, allowAddresses: [], ports: [] }
 

@@ -30,8 +30,11 @@ export function senderWith(change: Partial<Settings> = {}, resolve: Resolve = lo
   const sender = createSender(() => settings, systemClock, resolve, 'test')
   onTestFinished(() => sender.close())
   const timeout = attemptTimeout({ timeout: settings.timeout, lease: 2 * settings.timeout + 1 })
-  return (url: string, { key = 'key', body = '{}' } = {}): Promise<Outcome> =>
-    sender.send({ endpoint: openEndpoint(url, { key }), event_id: 'a', body: Buffer.from(body), timeout })
+  return (
+    url: string,
+    { key = 'key', body = '{}', ...change }: Partial<OpenEndpoint> & { body?: string } = {},
+  ): Promise<Outcome> =>
+    sender.send({ endpoint: openEndpoint(url, { key, ...change }), event_id: 'a', body: Buffer.from(body), timeout })
 }
 
 /** One attempt at an address, with half a second for it. */

@@ -159,6 +159,7 @@ describe.each(engines)('a store of $name', ({ place, schema, rows, newer }) => {
         disabled: null,
         headers: null,
         filter: null,
+        allow_addresses: null,
         requires: [],
         set_aside: null,
         fresh_starts: 3,

@@ -1,0 +1,84 @@
+/** The proxy that the relay sends through: its address, and the hosts that are reached without it. */
+import { isIP } from 'node:net'
+import { isAddressRange } from '../../../lib/base/reach.ts'
+import { inRanges } from '../addresses.ts'
+
+export interface ProxySettings {
+  /** `http://user:password@proxy.example:3128`. */
+  readonly proxy?: string
+  /** Hosts that are reached without it, in the form of the variable `NO_PROXY`. */
+  readonly noProxy: string
+}
+
+export interface HttpProxy {
+  /** Without brackets. */
+  readonly host: string
+  readonly port: number
+  /** Whether it is spoken to in TLS. */
+  readonly isSecure: boolean
+  /** The value of `Proxy-Authorization`. */
+  readonly authorization: string | undefined
+}
+
+/** A failure of the proxy, which is never the endpoint's. Its message is a sentence for people. */
+export class ProxyFailed extends Error {
+  override readonly name = 'ProxyFailed'
+  /** Whether it would refuse everything else as well. If not, it may be about one endpoint. */
+  readonly isDown: boolean
+  constructor(message: string, isDown: boolean) {
+    super(message)
+    this.isDown = isDown
+  }
+}
+
+const bare = (host: string): string => (host.startsWith('[') ? host.slice(1, -1) : host)
+
+/** @param text as the setting `proxy` has it, which was checked */
+export function proxyOf(text: string): HttpProxy {
+  const url = new URL(text)
+  const isSecure = url.protocol === 'https:'
+  const user = [url.username, url.password].map(decodeURIComponent).join(':')
+  return {
+    host: bare(url.hostname),
+    port: url.port === '' ? (isSecure ? 443 : 80) : Number(url.port),
+    isSecure,
+    authorization: user === ':' ? undefined : `Basic ${Buffer.from(user).toString('base64')}`,
+  }
+}
+
+/** The address of a proxy without its credentials, for people. */
+export const shownProxy = (text: string): string => URL.parse(text)?.origin ?? ''
+
+/**
+ * Whether a list of the form of `NO_PROXY` names a host: `*`, names with their subdomains, addresses and ranges, each with a port or
+ * without one, between commas or blanks.
+ */
+export function isExcepted(list: string, host: string, port: number): boolean {
+  const name = bare(host).toLowerCase().replace(/\.$/, '')
+  return list
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter((each) => each !== '')
+    .some((each) => {
+      if (each === '*') return true
+      if (isAddressRange(each)) return isIP(name) !== 0 && inRanges([each], name)
+      const [, of = '', its] = /^(.*?)(?::(\d+))?$/.exec(each) ?? []
+      if (its !== undefined && Number(its) !== port) return false
+      const wanted = bare(of).replace(/^\*?\./, '')
+      return wanted !== '' && (name === wanted || (isIP(name) === 0 && name.endsWith(`.${wanted}`)))
+    })
+}
+
+/**
+ * The proxy for an endpoint.
+ * @param origin of its URL
+ */
+export function proxyFor(origin: string, { proxy, noProxy }: ProxySettings): HttpProxy | undefined {
+  if (proxy === undefined) return undefined
+  if (noProxy !== '') {
+    const url = new URL(origin)
+    const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
+    if (isExcepted(noProxy, url.hostname, port)) return undefined
+  }
+  return proxyOf(proxy)
+}
