@@ -90,7 +90,7 @@ const narrower = {
   events: v.nullish(listUpTo(v.string('must be an event type'), maxEvents, 'event types')),
   secrets: v.nullish(
     v.union(
-      [v.literal(true), v.pipe(v.array(Secret), v.maxLength(maxSecrets))],
+      [v.literal(true), v.literal('ed25519'), v.pipe(v.array(Secret), v.maxLength(maxSecrets))],
       `must each be ${secretForms}, ${maxSecrets} at most; or true to make one`,
     ),
   ),
@@ -111,7 +111,7 @@ export const Upsert = shape({ network_id: NetworkName, url, ...changes })
 export const EndpointUpdate = shape({ url: v.optional(url), ...changes })
 export const Rotation = shape({
   key: optional(orMade(Key, keyRule)),
-  secret: optional(orMade(Secret, secretRule)),
+  secret: optional(v.union([v.literal(true), v.literal('ed25519'), Secret], secretRule)),
   keepOldSeconds: optional(integerBetween(0, 30 * 86_400)),
 })
 

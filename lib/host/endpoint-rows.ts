@@ -11,6 +11,7 @@ import { type EndpointRow, webhookEndpoints } from '../storage/tables/administra
 import type { Endpoint } from './endpoint.ts'
 import { eventTypes, type Given, newEndpointKey, newSecret } from './endpoint-fields.ts'
 import { live } from './endpoint-rotation.ts'
+import { newPrivateKey, publicKeysOf } from './public-keys.ts'
 
 /** @throws ApiError 422 when another endpoint has this URL */
 export async function keepApart(tx: ScopedTx, url: string | undefined, id: Id): Promise<void> {
@@ -24,19 +25,29 @@ export const hasOver = ({ old_keys, old_secrets }: EndpointRow, now: number): bo
   [old_keys, old_secrets].some((old) => (old?.length ?? 0) > (live(old, now)?.length ?? 0))
 
 /** The columns that change. A key or secrets that are given outright end those before them. */
-export function columnsOf(chance: Chance, { events, key, secrets, headers, ...rest }: Given, before?: EndpointRow) {
+export async function columnsOf(chance: Chance, { events, key, secrets, headers, ...rest }: Given, before?: EndpointRow) {
+  const withPair = async (given: readonly string[] | 'ed25519' | undefined) =>
+    given !== 'ed25519' ? given : before?.public_keys ? undefined : [await newPrivateKey(chance)]
   const audience = rest.audience ?? before?.audience ?? attributeDefaults.audience
   const wanted = events === undefined ? (before?.events ?? null) : events
   const isSigned = before && before.secrets.length > 0
   const newKey = key === true ? (before?.key ? undefined : newEndpointKey(chance)) : key === null ? '' : key
-  const newSecrets = secrets === true ? (isSigned ? undefined : [newSecret(chance)]) : secrets === null ? [] : secrets
+  const newSecrets =
+    secrets === true ? (isSigned ? undefined : [newSecret(chance)]) : secrets === null ? [] : await withPair(secrets)
   return {
     ...rest,
     events: eventTypes(wanted, audience),
     ...(newKey === undefined ? {} : { key: newKey, old_keys: null }),
-    ...(newSecrets === undefined ? {} : { secrets: newSecrets, old_secrets: null }),
+    ...(newSecrets === undefined ? {} : { secrets: newSecrets, old_secrets: null, public_keys: await publicKeysOf(newSecrets) }),
     ...(headers === undefined ? {} : { headers: headersOf(headers) }),
   }
+}
+
+/** A secret that replaces others: the given one, or one of their kind. */
+export async function secretLike(chance: Chance, given: string | true, { public_keys }: EndpointRow): Promise<string> {
+  const isPair = given === 'ed25519' || (given === true && public_keys !== null)
+  if (isPair) return newPrivateKey(chance)
+  return given === true ? newSecret(chance) : given
 }
 
 /** Headers as they are stored; null for none. */
@@ -52,7 +63,10 @@ export function keepOneAuthorization({ key, headers }: Pick<EndpointRow, 'key' |
 }
 
 /** An endpoint without its credentials. */
-export function show({ key: _key, secrets, old_keys, old_secrets, headers, ...row }: EndpointRow, now: number): Endpoint {
+export function show(
+  { key: _key, secrets, old_keys, old_secrets, headers, public_keys, ...row }: EndpointRow,
+  now: number,
+): Endpoint {
   const last = (old: EndpointRow['old_keys']): string | null =>
     live(old, now)
       ?.map(({ until }) => until)
@@ -61,6 +75,7 @@ export function show({ key: _key, secrets, old_keys, old_secrets, headers, ...ro
   return {
     ...row,
     signed: secrets.length > 0,
+    public_keys: public_keys ?? [],
     header_names: (headers ?? []).map(({ name }) => name),
     old_key_until: last(old_keys),
     old_secret_until: last(old_secrets),

@@ -10,8 +10,11 @@ export interface EndpointChanges extends AttributeChanges {
    * `headers` may have an `Authorization` of their own, such as one of basic authentication.
    */
   readonly key?: string | true | null
-  /** Signing secrets (`whsec_…`), newest first; null or none: unsigned. `true`: one is made here, unless there is one. */
-  readonly secrets?: readonly string[] | null | true
+  /**
+   * Signing secrets (`whsec_…`), newest first; null or none: unsigned. `true`: one is made here, unless there is one.
+   * `'ed25519'`: a pair is made, unless there is one. Its private key (`whsk_…`) signs, and its public key is in `public_keys`.
+   */
+  readonly secrets?: readonly string[] | null | true | 'ed25519'
   /** Headers of every delivery, by name: all of them; null or none: no header. */
   readonly headers?: Readonly<Record<string, string>> | null
   /** Event types that it wants, with or without `Hook`; null or none of them: every one. */
@@ -26,8 +29,10 @@ export interface NewEndpoint extends EndpointChanges {
 }
 
 /** A webhook endpoint as it stands, without its key and secrets. */
-export interface Endpoint extends Omit<EndpointRow, CredentialName> {
+export interface Endpoint extends Omit<EndpointRow, CredentialName | 'public_keys'> {
   readonly signed: boolean
+  /** For receivers: the public keys (`whpk_…`) of its private ones, newest first. */
+  readonly public_keys: readonly string[]
   /** The names of the headers that every delivery has as well. */
   readonly header_names: readonly string[]
   /** The end of the replaced key's validity; null: no replaced key. */
@@ -47,8 +52,8 @@ export interface RegisteredEndpoint extends Endpoint {
 export interface EndpointRotation {
   /** The new key, or `true` for one that is made here. */
   readonly key?: true | string
-  /** The new signing secret, or `true` for one that is made here. */
-  readonly secret?: true | string
+  /** The new signing secret. `true`: one is made here, of the kind of the present one; `'ed25519'`: a pair is made. */
+  readonly secret?: true | 'ed25519' | string
   /** How long the old ones hold, in seconds; 86,400 by default, 0 ends them immediately, older ones included. */
   readonly keepOldSeconds?: number
 }

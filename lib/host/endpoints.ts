@@ -17,10 +17,20 @@ import {
   updatedEndpoint,
 } from './audit/endpoint-lines.ts'
 import type { Endpoint, EndpointChanges, EndpointRotation, NewEndpoint, RegisteredEndpoint, RotatedEndpoint } from './endpoint.ts'
-import { EndpointUpdate, type Given, newEndpointKey, newSecret, Rotation, Upsert } from './endpoint-fields.ts'
+import { EndpointUpdate, type Given, newEndpointKey, Rotation, Upsert } from './endpoint-fields.ts'
 import { live, rotated, upsertOf } from './endpoint-rotation.ts'
-import { columnsOf, hasOver, keepApart, keepOneAuthorization, refuseUnencrypted, sealedColumns, show } from './endpoint-rows.ts'
+import {
+  columnsOf,
+  hasOver,
+  keepApart,
+  keepOneAuthorization,
+  refuseUnencrypted,
+  sealedColumns,
+  secretLike,
+  show,
+} from './endpoint-rows.ts'
 import type { Networks } from './networks.ts'
+import { publicKeysOf } from './public-keys.ts'
 
 /** The calls about webhook endpoints. A network is named by its id or subdomain. Relays learn of it by the outbox. */
 export interface Endpoints {
@@ -88,7 +98,7 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
   /** Changes what is given, with the line of the audit. */
   async function write(tx: ScopedTx, before: EndpointRow, given: Given): Promise<Changed<EndpointRow>> {
     await keepApart(tx, given.url, before.id)
-    const columns = columnsOf(chance, given, before)
+    const columns = await columnsOf(chance, given, before)
     const after = await save(tx, before, columns)
     // Credentials that cannot be decrypted are others than the new ones.
     const opened = await encryption.open(before).catch(() => undefined)
@@ -135,7 +145,7 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
           const { key, secrets } = await encryption.open(row)
           return { result: { ...shown(row), key: key || null, secrets }, audit }
         }
-        const { url = '', key, ...rest } = columnsOf(chance, fields)
+        const { url = '', key, ...rest } = await columnsOf(chance, fields)
         if (key === undefined)
           fail(invalid('key'), 'key is required: the bearer token that the receiver gets, true to make one, or null for none')
         keepOneAuthorization({ key, headers: rest.headers ?? null })
@@ -159,10 +169,7 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
       const { key, secret, keepOldSeconds } = checkArgument('endpoints.rotate', Rotation, given, limits)
       if (key === undefined && secret === undefined)
         fail(invalid('key', 'secret'), 'key or secret is required: true to make a new one')
-      const fresh = {
-        ...(key === undefined ? {} : { key: key === true ? newEndpointKey(chance) : key }),
-        ...(secret === undefined ? {} : { secret: secret === true ? newSecret(chance) : secret }),
-      }
+      let fresh: { readonly key?: string; readonly secret?: string } = {}
       const keepSeconds = keepOldSeconds ?? 86_400
       const row = await changeOne(name, id, async (tx, before) => {
         const opened = await encryption.open(before).catch((error: unknown) => {
@@ -170,7 +177,13 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
           if (keepSeconds === 0) return before
           throw error
         })
-        const after = await save(tx, before, rotated(opened, fresh, keepSeconds, clock.now()))
+        fresh = {
+          ...(key === undefined ? {} : { key: key === true ? newEndpointKey(chance) : key }),
+          ...(secret === undefined ? {} : { secret: await secretLike(chance, secret, before) }),
+        }
+        const { secret: signing } = fresh
+        const public_keys = signing === undefined ? {} : { public_keys: await publicKeysOf([signing]) }
+        const after = await save(tx, before, { ...rotated(opened, fresh, keepSeconds, clock.now()), ...public_keys })
         return { result: after, audit: rotatedEndpoint(after, fresh, keepSeconds) }
       })
       return { endpoint: shown(row), ...fresh }

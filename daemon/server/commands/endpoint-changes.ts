@@ -15,7 +15,8 @@ export interface EndpointFlags extends NetworkFlags, AttributeFlags {
   readonly makeKey?: boolean
   readonly secret: readonly string[]
   readonly secretFile: readonly string[]
-  readonly makeSecret?: boolean
+  /** `true`, or the kind. */
+  readonly makeSecret?: true | string
   readonly unsigned?: boolean
   readonly header?: readonly string[]
   readonly headerFile?: string
@@ -103,7 +104,12 @@ export function changesOf(flags: EndpointFlags, needed?: 'needed'): EndpointChan
 /** Adds the key and the secret that are to be made. */
 export function orMade({ makeKey, makeSecret, key, keyFile }: EndpointFlags, changes: EndpointChanges): EndpointChanges {
   oneOf(['--make-key', makeKey], ['--key', key], ['--key-file', keyFile])
-  return { ...changes, ...(makeKey ? { key: true } : {}), ...(makeSecret ? { secrets: true } : {}) }
+  return { ...changes, ...(makeKey ? { key: true } : {}), ...(makeSecret ? { secrets: kindOf(makeSecret) } : {}) }
+}
+
+function kindOf(given: true | string): true | 'ed25519' {
+  if (given === true || given === 'ed25519') return given
+  throw new UsageError(`--make-secret takes no value, or ed25519; got ${JSON.stringify(given.slice(0, 40))}`)
 }
 
 /** The parts to replace: by default the secret. */
@@ -114,7 +120,7 @@ export function rotationOf(flags: EndpointFlags): EndpointRotation {
   const key = makeKey ? true : keyOf(flags)
   const [given, second] = secretsOf('--secret', flags.secret, flags.secretFile)
   if (second !== undefined) throw new UsageError('a rotation takes one --secret: the old one stays valid by itself')
-  const secret = given ?? (makeSecret || key === undefined ? true : undefined)
+  const secret = given ?? (makeSecret ? kindOf(makeSecret) : key === undefined ? true : undefined)
   return {
     ...(key === undefined ? {} : { key }),
     ...(secret === undefined ? {} : { secret }),

@@ -26,14 +26,20 @@ export async function addEndpoint(flags: EndpointFlags & { readonly url: string 
     })
     const { key, secrets, ...endpoint } = await inOptions(upserted)
     const made = {
-      ...(flags.makeKey ? { key } : {}),
+      ...(flags.makeKey && key !== null ? { key } : {}),
       ...(flags.makeSecret && secrets[0] !== undefined ? { secret: secrets[0] } : {}),
     }
-    const lines = Object.entries(made).map(([name, value]) => `${name.padEnd(6)} ${value}`)
+    const lines = linesOf(made, endpoint)
     showOne(out, flags, { ...endpoint, ...made }, [`Endpoint ${endpoint.id} gets ${getsOf(endpoint)}.`, ...lines].join('\n'))
     if (lines.length > 0) warnOnce(out, flags, 'what was made')
     await warnOfAddress(operator, endpoint, out)
   })
+}
+
+/** What was made, and the public half of it. */
+function linesOf(made: Readonly<Record<string, string>>, { public_keys }: Endpoint): readonly string[] {
+  const open = made['secret']?.startsWith('whsk_') ? { public: public_keys[0] } : {}
+  return Object.entries({ ...made, ...open }).map(([name, value]) => `${name.padEnd(6)} ${value}`)
 }
 
 /** A relay in another process has settings that nobody knows here. */
@@ -54,6 +60,7 @@ export const listEndpoints = (flags: NetworkFlags, out: Output): Promise<void> =
         { title: 'id', cell: ({ id }) => id, fits: 'whole' },
         ...Object.values(attributeOptions).map(({ column }) => column),
         { title: 'signed', cell: ({ signed }) => (signed ? 'yes' : 'no') },
+        { title: 'public keys', cell: ({ public_keys }) => public_keys.join(' ') || null, shown: 'wide' },
         { title: 'headers', cell: ({ header_names }) => header_names.join(' ') || null, shown: 'wide' },
         { title: 'old secret until', cell: (row) => row.old_secret_until, shown: 'wide' },
         { title: 'old key until', cell: (row) => row.old_key_until, shown: 'wide' },
@@ -61,6 +68,25 @@ export const listEndpoints = (flags: NetworkFlags, out: Output): Promise<void> =
       'There is no endpoint.',
     ),
   )
+
+/** `endpoints show`: every attribute on a line, for people. */
+export const showEndpoint = (id: string, flags: NetworkFlags, out: Output): Promise<void> =>
+  withOperator(flags, out, async (operator) => {
+    const { id: network, subdomain } = await networkOf(operator, flags.network)
+    const endpoint = await operator.endpoints.find(network, id)
+    if (!endpoint) throw new UsageError(`network ${subdomain} has no endpoint ${id}: see endpoints list`)
+    const lines = Object.entries(endpoint).map(([name, value]) => `${name.padEnd(16)} ${shownValue(value)}`)
+    showOne(out, flags, endpoint, lines.join('\n'))
+  })
+
+const shownValue = (value: unknown): string => {
+  if (value === null || (Array.isArray(value) && value.length === 0)) return '–'
+  return typeof value === 'string'
+    ? value
+    : Array.isArray(value) && value.every((each) => typeof each === 'string')
+      ? value.join(', ')
+      : JSON.stringify(value)
+}
 
 type Work = (operator: Operator, network: string) => Promise<Endpoint>
 
@@ -108,11 +134,11 @@ export async function rotateEndpoint(id: string, flags: EndpointFlags, out: Outp
     const { endpoint, key, secret } = await inOptions(operator.endpoints.rotate(network.id, id, rotation))
     const made = {
       ...(rotation.key === true && key !== undefined ? { key } : {}),
-      ...(rotation.secret === true && secret !== undefined ? { secret } : {}),
+      ...((rotation.secret === true || rotation.secret === 'ed25519') && secret !== undefined ? { secret } : {}),
     }
     const until = endpoint.old_secret_until ?? endpoint.old_key_until
     const first = `Endpoint ${endpoint.id} is rotated${until ? `; the old one holds until ${until}` : ''}.`
-    const lines = Object.entries(made).map(([name, value]) => `${name.padEnd(6)} ${value}`)
+    const lines = linesOf(made, endpoint)
     showOne(out, flags, { ...endpoint, ...made }, [first, ...lines].join('\n'))
     if (lines.length > 0) warnOnce(out, flags, 'what was made')
   })

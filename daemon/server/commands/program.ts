@@ -93,7 +93,7 @@ const withSecrets = (command: Command): Command =>
     .option('--make-key', 'make a key and print it, once')
     .option('--secret <secret>', 'a signing secret (whsec_…), newest first; better in a file', list, [])
     .option('--secret-file <file>', 'a file that holds a signing secret; - is standard input', list, [])
-    .option('--make-secret', 'make a signing secret and print it, once')
+    .option('--make-secret [kind]', 'make a signing secret and print it, once; ed25519: a pair, whose public key is listed')
 
 const withHeaders = (made: Command): Command =>
   made
@@ -120,6 +120,9 @@ export function endpointCommands(program: Command, out: Output): void {
     .action(async (id: string, flags: Partial<EndpointFlags> & { readonly storage: string }) =>
       (await load()).updateEndpoint(id, { secret: [], secretFile: [], ...flags }, out),
     )
+  onNetwork(endpoints.command('show').argument('<id>'))
+    .description('show an endpoint, without key and secrets')
+    .action(async (id: string, flags) => (await load()).showEndpoint(id, flags, out))
   withSecrets(onNetwork(endpoints.command('rotate').argument('<id>')))
     .description('replace the signing secret (by default), the key, or both; the old one stays valid for a time')
     .option('--keep-old <duration>', 'how long the old one stays valid: 24h by default; 30m, 7d, 0', seconds('--keep-old'))

@@ -25,11 +25,17 @@ import { ownEndpointOf } from './webhooks.ts'
 
 const fields = ['key', 'secret', 'keepOldSeconds']
 
+/** Nobody needs the private key of a pair outside: its public half is shown, here and later. */
+const signingPart = (signing: string, open = ''): Html =>
+  signing.startsWith('whsk_')
+    ? html`<h2>Public key</h2>${secret('secret', 'The public key', open)}<p class="hint">The receiver checks each delivery with it.</p>`
+    : html`<h2>Signing secret</h2>${secret('secret', 'The signing secret', signing)}<p class="hint">Each delivery is signed with it.</p>`
+
 /** The page with new credentials, which are shown this once. */
 export const credentialsPage = (
   view: View,
   title: string,
-  { id, url }: Pick<Endpoint, 'id' | 'url'>,
+  { id, url, public_keys: [open] }: Pick<Endpoint, 'id' | 'url' | 'public_keys'>,
   key?: string,
   signing?: string,
 ): Html =>
@@ -39,7 +45,7 @@ export const credentialsPage = (
     html`<h1>${title}</h1><p class="mono">${url}</p>${addressNote(url)}
 ${news('warn', html`<p><strong>Copy them now.</strong> The receiver needs them, and the panel shows them this once.</p>`)}
 ${key !== undefined && html`<h2>Key</h2>${secret('key', 'The key', key)}<p class="hint">Sent as <code>Authorization: Bearer</code>.</p>`}
-${signing !== undefined && html`<h2>Signing secret</h2>${secret('secret', 'The signing secret', signing)}<p class="hint">Each delivery is signed with it.</p>`}
+${signing !== undefined && signingPart(signing, open)}
 <p><a class="button" href="${view.link(`webhooks/${id}`)}">To the endpoint</a></p>`,
   )
 

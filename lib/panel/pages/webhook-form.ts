@@ -114,7 +114,8 @@ function endpointForm(view: View, form: Form, problems: Problems, isNew: boolean
   )}
 ${group(
   { name: 'secrets', label: 'Signature', hint: 'The receiver checks with the secret that a delivery is yours.', problems },
-  check('checkbox', 'secrets', 'make', 'Make a signing secret', form.get('sent') === '' || form.has('secrets')),
+  html`${check('checkbox', 'secrets', 'make', 'Make a signing secret', form.get('sent') === '' || form.has('secrets'))}<br>
+${check('checkbox', 'pair', 'make', 'As a key pair (ed25519): the receiver gets the public key', form.has('pair'))}`,
 )}<input type="hidden" name="sent" value="1">`
   return layout(
     view,
@@ -192,7 +193,7 @@ async function add(view: View): Promise<PanelAnswer> {
     const key = form.get('key').trim()
     const made = await view.acting.endpoints.upsert({
       ...{ network_id: id, ...values, key: true, ...headersOf(form), ...(key === '' ? {} : { key }) },
-      ...(form.has('secrets') ? { secrets: true } : {}),
+      ...(form.has('secrets') ? { secrets: form.has('pair') ? 'ed25519' : true } : {}),
     })
     const [signing] = made.secrets
     return page(credentialsPage(view, 'The endpoint is added', made, made.key ?? undefined, signing), 201)

@@ -159,6 +159,7 @@ ${endpoint.allow_addresses && html`<dt>Allowed addresses</dt><dd class="mono">${
 <dt>Rate</dt><dd>${endpoint.rate_per_second === null ? 'No limit' : `At most ${endpoint.rate_per_second} a second`}</dd>
 ${endpoint.header_names.length > 0 && html`<dt>Headers</dt><dd>${endpoint.header_names.join(', ')}</dd>`}
 <dt>Signature</dt><dd>${endpoint.signed ? 'Signed' : 'Not signed'}</dd>
+${endpoint.public_keys.length > 0 && html`<dt>Public key</dt><dd class="mono">${endpoint.public_keys.join(', ')}</dd>`}
 ${endpoint.old_key_until && html`<dt>Old key</dt><dd>Valid until ${time(endpoint.old_key_until)}</dd>`}
 ${endpoint.old_secret_until && html`<dt>Old secret</dt><dd>Valid until ${time(endpoint.old_secret_until)}</dd>`}
 <dt>Added</dt><dd>${time(endpoint.created_at)}</dd></dl>

@@ -40,8 +40,12 @@ export const apiKeys = table(
   { unique: [['token_hash']], indexes: [['network_id']], global: true },
 )
 
-/** Its columns are the attributes of `lib/outbox/endpoint-attributes.ts`, in that order. */
-export const webhookEndpoints = table('webhook_endpoints', columnsOf(attributes, attributeDefaults))
+/** Its columns are the attributes of `lib/outbox/endpoint-attributes.ts`, in that order, and what no relay needs. */
+export const webhookEndpoints = table('webhook_endpoints', {
+  ...columnsOf(attributes, attributeDefaults),
+  /** The public halves of its signing secrets. */
+  public_keys: nullable(json<readonly string[]>()),
+})
 
 /** Changes of keys, endpoints and networks, and work for the relay that people asked for. Its time is `created_at`. */
 export const audit = table(

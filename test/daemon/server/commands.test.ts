@@ -261,6 +261,22 @@ test('an invalid endpoint is reported in the words of its option', async () => {
   )
 })
 
+test('a pair of keys is made, and its public half is listed and shown', async () => {
+  const { one, text, refusal } = await storageWithNetwork()
+  const add = ['endpoints', 'add', '--url', 'https://example.org/hook', '--make-key'] as const
+  const made = await one(...add, '--make-secret', 'ed25519')
+  expect(made).toMatchObject({ secret: expect.stringMatching(/^whsk_/), public_keys: [expect.stringMatching(/^whpk_/)] })
+  const shown = await text('endpoints', 'show', made.id)
+  expect(shown).toContain(`public_keys      ${made.public_keys[0]}`)
+  expect(shown).not.toContain('whsk_')
+  expect(await text('endpoints', 'list', '--wide')).toContain(made.public_keys[0])
+  expect(await text('endpoints', 'rotate', made.id)).toMatch(/secret whsk_\S+\npublic whpk_/)
+  expect(await refusal('endpoints', 'rotate', made.id, '--make-secret', 'rsa')).toContain(
+    '--make-secret takes no value, or ed25519',
+  )
+  expect(await refusal('endpoints', 'show', '7')).toContain('has no endpoint 7')
+})
+
 test('a key comes by standard input, too, once', async () => {
   const { storage, refusal, one } = await storageWithNetwork()
   const add = ['endpoints', 'add', '--url', 'https://example.org/hook']
