@@ -8,6 +8,8 @@ export interface AttemptReport {
   readonly endpoint_id: string
   readonly event_id: string
   readonly event_type: string
+  /** The size of its body. */
+  readonly bytes: number
   /** Which attempt of this delivery it was, from 1. */
   readonly attempt: number
   readonly outcome: Outcome['result']

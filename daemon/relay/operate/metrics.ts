@@ -1,4 +1,5 @@
 /** The relay's figures for Prometheus. Endpoints are labelled by their id: a URL may hold a secret. */
+import { hostEventName, webhookName } from '../../../lib/events/catalogue.ts'
 import { contentType, createRegistry } from '../../prometheus.ts'
 import { systemClock } from '../clock.ts'
 import type { RelayEvents } from '../events.ts'
@@ -9,6 +10,8 @@ import { noticeKinds } from '../store/notice.ts'
 const maxEndpoints = 1000
 /** A store that does not answer within so many milliseconds is not waited for: the other figures matter the more then. */
 const scrapeTimeoutMs = 3000
+/** Bodies above this are refused by some receivers and proxies. */
+const largeBytes = 256 * 1024
 
 export interface Metrics extends RelayEvents {
   readonly contentType: string
@@ -51,6 +54,11 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
   const duplicates = registry.counter({
     name: 'relay_duplicate_events_total',
     help: 'Events in the outbox that had been ingested before: duplicates.',
+  })
+  const large = registry.counter({
+    name: 'relay_large_deliveries_total',
+    help: 'Deliveries of events above 256 KiB, which some receivers refuse, by event type.',
+    labelled: true,
   })
   const notices = registry.counter({ name: 'relay_notices_total', help: 'Notices, by kind.', labelled: true })
   const corrupt = registry.counter({
@@ -159,6 +167,9 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
     for (const [label, state] of states) breakers.set(state, { endpoint: label })
   }
 
+  /** Types that nobody declared share a label: any text may be one. */
+  const knownType = (type: string): string => (webhookName(type) || hostEventName(type) ? type : 'other')
+
   return {
     contentType,
     onAttempt(report) {
@@ -166,7 +177,9 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
       attempts.add(1, { endpoint, outcome: report.outcome })
       labels.get(endpoint)?.add(report.outcome)
       durations.observe(report.milliseconds / 1000)
-      if (report.state === 'delivered') lag.observe(report.age / 1000)
+      if (report.state !== 'delivered') return
+      lag.observe(report.age / 1000)
+      if (report.bytes > largeBytes) large.add(1, { event_type: knownType(report.event_type) })
     },
     onNotice({ kind, endpoint_id }) {
       if (kind === 'endpoint.removed' && endpoint_id !== null) forget(endpoint_id)

@@ -97,6 +97,7 @@ function report(
     endpoint_id: run.endpoint.id,
     event_id: outgoing.event_id,
     event_type: outgoing.event_type,
+    bytes: outgoing.body.length,
     attempt: waiting.attempts + 1,
     outcome: outcome.result,
     status: outcome.status,

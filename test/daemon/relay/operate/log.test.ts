@@ -5,6 +5,7 @@ import { createLog } from '../../../../daemon/relay/operate/log.ts'
 const failed: AttemptReport = {
   event_id: '6191cd4e-661a-4019-8612-b390a945a09f',
   event_type: 'PostCreatedHook',
+  bytes: 512,
   network_id: '1',
   endpoint_id: '7',
   attempt: 1,

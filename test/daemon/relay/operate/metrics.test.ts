@@ -37,3 +37,23 @@ test('an attempt that ends after its endpoint was removed leaves no series behin
   for (const report of reports) metrics.onAttempt?.(report)
   expect(others(await metrics.text())).toEqual([])
 })
+
+test('an event above 256 KiB is delivered, and counted by its type', async () => {
+  const { append, ask, hook } = await controlled()
+  const text = (id: string, length: number) => event(id, { body: JSON.stringify({ payload: { text: 'x'.repeat(length) } }) })
+  const odd = { ...text('odd', 400_000), event_type: 'OddHook' }
+  await append(endpoint(hook.url), text('small', 1000), text('large', 300_000), text('larger', 3_000_000), odd)
+  const large = async () =>
+    String((await ask('GET', '/metrics')).body)
+      .match(/^relay_large_deliveries_total\{.*$/gm)
+      ?.toSorted()
+  await expect
+    .poll(large)
+    .toEqual(
+      [
+        'relay_large_deliveries_total{event_type="PostCreatedHook"} 2',
+        'relay_large_deliveries_total{event_type="other"} 1',
+      ].toSorted(),
+    )
+  expect(hook.received.map(({ body }) => body.length)).toContain(3_000_000 + '{"payload":{"text":""}}'.length)
+})
