@@ -101,6 +101,18 @@ export const settingRules = {
   keepDead: v.optional(days, 30),
   /** Days to keep delivered events, for replays and to detect duplicates. */
   keepDelivered: v.optional(days, 7),
+  /**
+   * Host events that are off by default: `exhausted`, one `DeliveryExhaustedHook` for each delivery without attempts left instead of one
+   * an hour for each endpoint; `disabling`, an `EndpointDisablingHook` a day before an endpoint is disabled.
+   */
+  hostEvents: v.optional(
+    v.pipe(
+      v.array(v.picklist(['exhausted', 'disabling'], 'must be exhausted or disabling'), 'must be a list'),
+      v.maxLength(10, 'must have at most 10 values'),
+      v.readonly(),
+    ),
+    [],
+  ),
   /** Days of failed attempts without a success, after which an endpoint is disabled. */
   disableAfter: v.optional(days, 5),
   /**

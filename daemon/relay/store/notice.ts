@@ -3,6 +3,7 @@ export const noticeKinds = [
   'endpoint.failing',
   'endpoint.opened',
   'endpoint.recovered',
+  'endpoint.disabling',
   'endpoint.disabled',
   'endpoint.removed',
   'endpoint.unreadable',

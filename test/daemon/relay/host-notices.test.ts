@@ -117,3 +117,34 @@ test('notices about dead deliveries say how many were left out', async () => {
   await until(() => texts().length === 2, 'people hear of it again')
   expect(texts()).toEqual(['no attempts are left: 500', 'no attempts are left: 500; 2 more since the last such notice'])
 })
+
+test('a day before an endpoint is disabled the host is reminded once, if it asked for that', async () => {
+  const [bad, ears, silent] = await Promise.all([receiver(status(500)), receiver(), receiver()])
+  const schedule = {
+    retrySchedule: Array.from({ length: 90 }, () => 0.05),
+    breakerThreshold: 1000,
+    disableAfter: 1 + 0.3 / 86_400,
+  }
+  const all = await bench({ ...schedule, hostEvents: ['disabling'] })
+  const quiet = await bench(schedule)
+  await all.append(host(ears.url), endpoint(bad.url), event('a'))
+  await quiet.append(host(silent.url), endpoint(bad.url), event('a'))
+  await until(() => typesOf(ears).includes('EndpointDisablingHook'), 'it is reminded')
+  await all.restart()
+  const before = all.attempts.length
+  await until(() => all.attempts.length > before + 3 && quiet.attempts.length > 12, 'it fails again')
+  expect(typesOf(ears).filter((type) => type === 'EndpointDisablingHook')).toHaveLength(1)
+  expect(typesOf(silent)).not.toContain('EndpointDisablingHook')
+})
+
+test('each exhausted delivery is an event for a host that asked for that', async () => {
+  const [bad, ears] = await Promise.all([receiver(status(500)), receiver()])
+  const all = await bench({ retrySchedule: [0], breakerThreshold: 1000, hostEvents: ['exhausted'] })
+  await all.append(host(ears.url), endpoint(bad.url), ...events('e', 5))
+  await until(() => ears.received.length === 5, 'all are told')
+  expect(
+    told(ears)
+      .map(({ payload }) => payload['event_id'])
+      .toSorted(),
+  ).toEqual(['e0', 'e1', 'e2', 'e3', 'e4'])
+})

@@ -19,6 +19,8 @@ export interface Health {
   readonly lastFailure: number | null
   /** Why the latest attempt that failed did. */
   readonly lastError: string | null
+  /** Whether the host was reminded that these failures will disable it. */
+  readonly reminded: boolean
 }
 
 export const recordedHealth = (state: EndpointState | undefined): Health => ({
@@ -26,13 +28,15 @@ export const recordedHealth = (state: EndpointState | undefined): Health => ({
   failingSince: state?.failingSince ?? null,
   lastFailure: state?.lastFailure ?? null,
   lastError: state?.lastError ?? null,
+  reminded: state?.reminded ?? false,
 })
 
 /** @param tooOld the endpoint refused the event because of its age: that is no failure of the endpoint */
 export function healthAfter(health: Health, outcome: Outcome, tooOld: boolean, now: number): Health {
   // A damaged body does not count for the endpoint.
   if (outcome.result === 'damaged') return health
-  if (outcome.result === 'delivered') return { lastSuccess: now, failingSince: null, lastFailure: null, lastError: null }
+  if (outcome.result === 'delivered')
+    return { lastSuccess: now, failingSince: null, lastFailure: null, lastError: null, reminded: false }
   const { result, reason, status } = outcome
   const lastError = status === null ? `${result}: ${reason}` : `${result} ${status}`
   if (tooOld || !isEndpointFailure(outcome)) return { ...health, lastError }
@@ -40,7 +44,7 @@ export function healthAfter(health: Health, outcome: Outcome, tooOld: boolean, n
 }
 
 /** Its days of failure are over: they are counted again. */
-export const forgiven = (health: Health): Health => ({ ...health, failingSince: null, lastFailure: null })
+export const forgiven = (health: Health): Health => ({ ...health, failingSince: null, lastFailure: null, reminded: false })
 
 /**
  * Whether a success is worth recording. The very first one counts: after a restart it shows that the endpoint is usually quick.

@@ -84,6 +84,11 @@ export class EndpointHealth {
     return this.#current
   }
 
+  /** The host hears that these failures will disable it. */
+  reminds(): void {
+    this.#current = { ...this.#current, reminded: true }
+  }
+
   get standing(): Standing {
     return this.#standing
   }

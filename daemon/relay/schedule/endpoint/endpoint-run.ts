@@ -114,6 +114,11 @@ export class EndpointRun {
   }
 
   /** The state that is kept over restarts. */
+  /** The host hears that these failures will disable it. */
+  reminds(): void {
+    this.#health.reminds()
+  }
+
   record(): EndpointState {
     return { ...this.#health.record(), news: this.circuitNews.record, unreadable: this.unreadable }
   }

@@ -1,6 +1,7 @@
 /** The effect of a result on its delivery, its endpoint and the notices to people. */
 import type { RelayEvents } from '../../events.ts'
 import { isEndpointFailure } from '../../send/outcome.ts'
+import type { Settings } from '../../settings.ts'
 import type { Notice } from '../../store/notice.ts'
 import type { Result } from '../../store/store.ts'
 import type { FinishedAttempt } from '../choose/in-flight.ts'
@@ -11,13 +12,13 @@ import { decideRetry } from './retry-decision.ts'
 
 /** A delivery that has failed this often is worth a word. */
 const failingAt = 4
+const day = 86_400_000
 
 /** The other inputs of a result. */
 export interface Circumstances {
   /** The relay's timeline. */
   readonly now: number
-  /** Seconds before each attempt. */
-  readonly schedule: readonly number[]
+  readonly settings: Pick<Settings, 'retrySchedule' | 'disableAfter' | 'hostEvents'>
   /** From 0 to 1. */
   readonly random: number
   /** Whether the endpoint is still the one that was sent to. If not, its answer neither stops nor pauses the new one. */
@@ -28,11 +29,11 @@ export interface Circumstances {
 export async function applyResult(
   attempt: FinishedAttempt,
   batch: Batch,
-  { now, schedule, random, isCurrent }: Circumstances,
+  { now, settings, random, isCurrent }: Circumstances,
   events: Required<RelayEvents>,
 ): Promise<void> {
   const { run, waiting, ticket, outcome } = attempt
-  const { result, pauseUntil, disable } = decideRetry(waiting, outcome, schedule, now, random, ticket.probe)
+  const { result, pauseUntil, disable } = decideRetry(waiting, outcome, settings.retrySchedule, now, random, ticket.probe)
   const { ref, order, fresh_starts } = run.endpoint
   batch.results.push(result)
   if (order === 'subject') {
@@ -47,7 +48,7 @@ export async function applyResult(
 
   const isNews = isNewsToRecord(run.health)
   const effect = await run.learn(waiting, ticket, outcome, now)
-  addNotices(attempt, batch, result, effect, now)
+  addNotices(attempt, batch, result, effect, { now, settings })
   if (outcome.result !== 'delivered' || effect.circuit || isNews) batch.states.set(ref, run.record())
   batch.notifications.push(() => report(attempt, result, now, events))
 }
@@ -58,7 +59,7 @@ function addNotices(
   batch: Batch,
   result: Result,
   effect: ResultEffect,
-  now: number,
+  { now, settings: { hostEvents, disableAfter } }: Pick<Circumstances, 'now' | 'settings'>,
 ): void {
   const add = (kind: Notice['kind'], text: string, announced = true): void => {
     const notice = noticeOf(run, kind, text, outgoing?.event_id)
@@ -82,7 +83,16 @@ function addNotices(
   if (outcome.result === 'proxy_failed' && !run.waitsForProxy)
     addSometimes('proxy.failed', `its deliveries wait: ${outcome.reason}`)
   if (outcome.result === 'damaged') addSometimes('delivery.damaged', `nothing is sent: ${outcome.reason}`)
-  else if (result.state === 'dead') addSometimes('delivery.dead', `no attempts are left: ${outcome.reason}`)
+  else if (result.state === 'dead') {
+    const tell = hostEvents.includes('exhausted') ? add : addSometimes
+    tell('delivery.dead', `no attempts are left: ${outcome.reason}`)
+  }
+  const { failingSince, reminded } = run.health
+  const isDue = failingSince !== null && now - failingSince >= (disableAfter - 1) * day
+  if (disableAfter > 1 && isDue && !reminded && hostEvents.includes('disabling')) {
+    run.reminds()
+    add('endpoint.disabling', 'without a success within a day it is disabled')
+  }
 }
 
 function report(

@@ -78,7 +78,7 @@ async function settle(parts: TurnParts, attempt: FinishedAttempt, batch: Batch, 
   if (outcome.result === 'aborted') return run.aborted(waiting, ticket)
   const { ref, fresh_starts } = run.endpoint
   const isCurrent = endpoints.get(ref) === run && fresh_starts === freshStarts
-  await applyResult(attempt, batch, { now, schedule: settings().retrySchedule, random: random(), isCurrent }, events)
+  await applyResult(attempt, batch, { now, random: random(), isCurrent, settings: settings() }, events)
 }
 
 /**

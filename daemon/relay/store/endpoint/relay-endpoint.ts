@@ -69,6 +69,8 @@ export interface EndpointState {
   readonly lastFailure: number | null
   /** Why the latest attempt that failed did; missing in what earlier versions wrote. */
   readonly lastError?: string | null
+  /** Whether the host was reminded of these failures; missing in what earlier versions wrote. */
+  readonly reminded?: boolean
   /** The youngest event that it took; missing in what earlier versions wrote. */
   readonly youngest?: number | null
   /** The fresh starts of the endpoint that this came after. */

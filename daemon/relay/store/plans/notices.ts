@@ -10,6 +10,7 @@ const types: Partial<Record<Notice['kind'], string>> = {
   'endpoint.failing': 'EndpointFailingHook',
   'endpoint.opened': 'EndpointCircuitOpenedHook',
   'endpoint.recovered': 'EndpointRecoveredHook',
+  'endpoint.disabling': 'EndpointDisablingHook',
   'endpoint.disabled': 'EndpointDisabledHook',
   'delivery.dead': 'DeliveryExhaustedHook',
   'delivery.damaged': 'DeliveryExhaustedHook',
