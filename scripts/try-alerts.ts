@@ -45,6 +45,17 @@ async function until(condition: () => boolean | Promise<boolean>, what: string, 
 /** Open until the end. */
 const snapshots: DatabaseSync[] = []
 
+/** The file of one client identity whose certificate is valid for so many days. */
+function identitiesFor(days: number): string {
+  const directory = mkdtempSync(join(tmpdir(), 'folkmoot-identities-'))
+  const made = ['-keyout', 'key.pem', '-out', 'cert.pem', '-days', String(days), '-subj', '/CN=relay']
+  spawnSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', ...made], { cwd: directory })
+  const path = join(directory, 'identities.json')
+  writeFileSync(path, JSON.stringify({ identities: { bank: { cert: 'cert.pem', key: 'key.pem' } } }))
+  process.on('exit', () => rmSync(directory, { recursive: true, force: true }))
+  return path
+}
+
 const states: readonly State[] = [
   {
     name: 'all is well',
@@ -89,6 +100,12 @@ const states: readonly State[] = [
     bring: async ({ outbox }, origin) => outbox.append([[endpoint(`${origin}/204`)], [event()]]),
     fires: ['FolkmootRelayProxyDown'],
     may: ['FolkmootRelayBehind'],
+  },
+  {
+    name: 'a client certificate expires tomorrow',
+    flags: ['--client-identities', identitiesFor(1)],
+    bring: async ({ outbox }, origin) => outbox.append([[endpoint(`${origin}/204`)], [event()]]),
+    fires: ['FolkmootRelayCertificateExpires'],
   },
   {
     name: 'an endpoint answers 410',

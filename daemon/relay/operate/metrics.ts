@@ -108,6 +108,18 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
     registers,
   })
   proxyUp.remove()
+  const identities = new Gauge({
+    name: 'relay_client_identity_expires_seconds',
+    help: 'Seconds until a client certificate expires; below 0 afterwards.',
+    labelNames: ['identity'],
+    registers,
+  })
+  const authorities = new Gauge({
+    name: 'relay_ca_expires_seconds',
+    help: 'Seconds until the last certificate of a private authority expires; below 0 afterwards.',
+    labelNames: ['ca'],
+    registers,
+  })
   const breakers = new Gauge({
     name: 'relay_breaker_state',
     help: 'Circuits: 0 closed, 1 open, 2 probing.',
@@ -155,6 +167,11 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
     if (backlog) waiting.set({ unit: backlog.unit }, backlog.count)
     if (running.proxyWorks === undefined) proxyUp.remove()
     else proxyUp.set(running.proxyWorks ? 1 : 0)
+    identities.reset()
+    authorities.reset()
+    const inSeconds = (time: number): number => (time - systemClock.now()) / 1000
+    for (const [identity, { expires }] of running.tlsFiles.identities) identities.set({ identity }, inSeconds(expires))
+    for (const [ca, { expires }] of running.tlsFiles.authorities) authorities.set({ ca }, inSeconds(expires))
     inFlight.set(running.scheduler.inFlight)
     storeLog.set(running.store.logBytes())
     // Not known is not 0.

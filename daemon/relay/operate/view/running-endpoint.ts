@@ -13,8 +13,8 @@ export const endpointIn = async ({ store }: Relay, network: string, id: string):
 
 /** Sends a test event. A delivered one closes the circuit, because it is as good as a probe. */
 export async function testThrough(relay: Relay, endpoint: Endpoint): Promise<TestAnswer> {
-  const { scheduler, settings, userAgent } = relay
-  const { result, status, reason, milliseconds, answer } = await sendTest(endpoint, scheduler.open, settings, userAgent)
+  const { scheduler, settings, userAgent, tlsFiles } = relay
+  const { result, status, reason, milliseconds, answer } = await sendTest(endpoint, scheduler.open, settings, userAgent, tlsFiles)
   if (result === 'delivered') await relay.closeCircuit(endpoint.ref)
   return { outcome: result, status, reason, milliseconds, answer: answer ?? null }
 }
