@@ -144,7 +144,7 @@ describe('an endpoint is sent nothing, and its deliveries wait, while the relay'
     const settings = { allowHttp: true, allowPrivate: true, retrySchedule: [0], clientIdentities }
     const all = await bench({ ...settings, ca: String(server.cert) }, { resolve })
     await all.append(secured(hook.url, change), secured(`${hook.url}?8`, { id: '8' }), event('one'))
-    await until(() => hook.seen.length === 1 && all.notices.length === 1, 'the other one gets the event')
+    await until(() => all.attempts.length === 1 && all.notices.length === 1, 'the other one gets the event')
     expect(all.notices).toMatchObject([{ kind: 'endpoint.unreadable', endpoint_id: '7', text: expect.stringContaining(problem) }])
     expect(all.attempts).toMatchObject([{ endpoint_id: '8', outcome: 'delivered' }])
     writeFileSync(clientIdentities, JSON.stringify({ identities: { bank: identityOf(client) }, cas: { bank: server.certFile } }))
@@ -175,7 +175,7 @@ describe('an endpoint is sent nothing, and its deliveries wait, while the relay'
       secured(hook.url, { client_identity: 'bank', ca: 'bank' }),
       event('one'),
     )
-    await until(() => hook.seen.length === 1 && all.notices.length === 1, 'the other one gets the event')
+    await until(() => all.attempts.length === 1 && all.notices.length === 1, 'the other one gets the event')
     expect(all.notices).toMatchObject([{ endpoint_id: '8', text: expect.stringContaining('`old`, which expired at ') }])
     ahead = 31 * 86_400_000
     await all.append(event('two'))
