@@ -11,7 +11,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rena
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { openOutbox } from '../adapters/outbox/file.ts'
 import { storePath } from '../daemon/relay/open-store.ts'
@@ -44,6 +44,22 @@ async function until(condition: () => boolean | Promise<boolean>, what: string, 
 
 /** Open until the end. */
 const snapshots: DatabaseSync[] = []
+
+/** A file of client identities that names none yet. */
+function noIdentities(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'folkmoot-identities-'))
+  process.on('exit', () => rmSync(directory, { recursive: true, force: true }))
+  writeFileSync(join(directory, 'identities.json'), '{}')
+  return join(directory, 'identities.json')
+}
+const identities = noIdentities()
+
+/** Adds one whose certificate is valid for so many days. */
+function addIdentity(days: number): void {
+  const made = ['-keyout', 'key.pem', '-out', 'cert.pem', '-days', String(days), '-subj', '/CN=relay']
+  spawnSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', ...made], { cwd: dirname(identities) })
+  writeFileSync(identities, JSON.stringify({ identities: { bank: { cert: 'cert.pem', key: 'key.pem' } } }))
+}
 
 const states: readonly State[] = [
   {
@@ -89,6 +105,15 @@ const states: readonly State[] = [
     bring: async ({ outbox }, origin) => outbox.append([[endpoint(`${origin}/204`)], [event()]]),
     fires: ['FolkmootRelayProxyDown'],
     may: ['FolkmootRelayBehind'],
+  },
+  {
+    name: 'a client certificate expires tomorrow',
+    flags: ['--client-identities', identities],
+    async bring({ child }) {
+      addIdentity(1)
+      child.kill('SIGHUP')
+    },
+    fires: ['FolkmootRelayCertificateExpires'],
   },
   {
     name: 'an endpoint answers 410',

@@ -45,6 +45,11 @@ export interface EmbeddedRelay {
   /** Deliveries and endpoints, for the option `relay` of `createPanel`. */
   readonly view: RelayView
   /**
+   * Reads the file of `clientIdentities` and the files in it again, after a certificate was renewed.
+   * @throws SettingsError and keeps the old ones
+   */
+  reload(): void
+  /**
    * Ingests nothing more, waits for attempts in flight, and releases the outbox. Call it before you close the storage. An attempt that
    * does not end in time is aborted; the next relay sends it again. May be called again, with a shorter grace.
    * @param graceMs milliseconds, 15,000 by default
@@ -111,6 +116,7 @@ export async function startRelay(options: EmbeddedRelayOptions): Promise<Embedde
       }
     },
     metrics: () => metrics.text(),
+    reload: () => service.reconfigure(settings, encryptionKeys),
     async stop(graceMs = 15_000) {
       await view.close()
       await service.close(graceMs)

@@ -19,7 +19,9 @@ import type { ProxyNews } from './send/proxy-gate.ts'
 import { systemResolve } from './send/resolve.ts'
 import { createSender, userAgentOf } from './send/sender.ts'
 import { checkSourceAddress } from './send/source-address.ts'
+import { readTlsFiles, type TlsFiles, tlsProblem } from './send/tls-files.ts'
 import { checkSettings, type Settings } from './settings.ts'
+import type { Endpoint } from './store/endpoint/relay-endpoint.ts'
 import type { SeparateStore } from './store/separate-store.ts'
 import type { Recovered, RelayStore } from './store/store.ts'
 
@@ -53,6 +55,8 @@ export interface Relay {
   now(): number
   /** Whether the outbox can be read and results can be recorded. */
   readonly ready: boolean
+  /** The client certificates and private authorities that endpoints may name. */
+  readonly tlsFiles: TlsFiles
   /** Whether the proxy works, as far as is known; `undefined` without a proxy. */
   readonly proxyWorks: boolean | undefined
   /** Milliseconds since everything that stood in the outbox had been ingested; since the start, if it never had. */
@@ -106,6 +110,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
   const { outbox, source, encryptionKeys = [] } = options
   keyRing(encryptionKeys)
   await checkSourceAddress(settings)
+  let tlsFiles = readTlsFiles(settings.clientIdentities)
   const opened = await openStore({ outbox, clock, settings: current, source, store: options.store })
   const { store, intake } = opened
   try {
@@ -119,9 +124,13 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
   function run(recovered: Recovered): Relay {
     const timeline = createTimeline({ ...clock, now: () => clock.now() + store.skew }, recovered.time)
     const onProxyNews = (news: ProxyNews): void => scheduler.proxyChanged(news)
-    const sender = createSender(current, clock, options.resolve ?? systemResolve(), userAgent, onProxyNews)
+    const sender = createSender(current, clock, options.resolve ?? systemResolve(), userAgent, {
+      onProxyNews,
+      tlsFiles: () => tlsFiles,
+    })
+    const lacking = (endpoint: Endpoint): string | undefined => tlsProblem(endpoint, tlsFiles, clock.now())
     const context: RelayContext = { clock, timeline, settings: current, events }
-    const scheduler = createScheduler({ ...context, store, sender, random, encryptionKeys }, recovered)
+    const scheduler = createScheduler({ ...context, store, sender, random, encryptionKeys, lacking }, recovered)
     for (const notice of recovered.notices) events.onNotice(notice)
     const watcher = startStoreWatcher(store, scheduler.follow, clock, events)
     const ingest = startIngest({
@@ -167,6 +176,9 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
         const moving = scheduler.stuckFor < stuckLimit
         return ingest.healthy && watcher.healthy && scheduler.healthy && moving && closing === undefined
       },
+      get tlsFiles() {
+        return tlsFiles
+      },
       get proxyWorks() {
         return settings.proxy === undefined ? undefined : !sender.proxy.isDown
       },
@@ -179,9 +191,12 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
       },
       reconfigure(given, keys) {
         const checked = checkSettings({ ...given })
+        const files = readTlsFiles(checked.clientIdentities)
         if (keys) scheduler.rekey(keys)
         settings = checked
+        tlsFiles = files
         sender.reload()
+        scheduler.reread()
         scheduler.reconsider()
       },
       enable: (ref) => startAfresh(ref, true),

@@ -60,6 +60,7 @@ const proxyRule = 'must be an http or https address without a path, such as http
 const localRule = 'must be an IPv4 or IPv6 address of this machine'
 const hostsRule = 'must be a text of at most 10000 characters: names, addresses and ranges, between commas'
 const onOff = v.boolean('must be true or false')
+const filePath = v.pipe(v.string('must be the path of a file'), v.nonEmpty('must be the path of a file'))
 const pem = v.pipe(v.string('must be PEM text of certificates'), v.check(areCertificates, 'must be PEM text of certificates'))
 
 /** Every setting: its rule, and its default. */
@@ -123,10 +124,12 @@ export const settingRules = {
   lease: v.optional(seconds(0.5, 3600)),
   /** PEM certificates to trust besides the system's. */
   ca: v.optional(pem),
+  /** The JSON file of client certificates and private authorities, by name; read when the relay starts and at SIGHUP. */
+  clientIdentities: v.optional(filePath),
   /** Health, metrics and control on this port of the loopback address; read when the relay starts. */
   controlPort: v.optional(wholeFrom(0, 65_535)),
   /** The file of the encryption keys, one per line; read when the relay starts and at SIGHUP. */
-  encryptionKeyFile: v.optional(v.pipe(v.string('must be the path of a file'), v.nonEmpty('must be the path of a file'))),
+  encryptionKeyFile: v.optional(filePath),
 }
 
 type Value<Name extends keyof typeof settingRules> = v.InferOutput<(typeof settingRules)[Name]>

@@ -71,6 +71,9 @@ const addresses = v.pipe(
   list(v.pipe(v.string(), v.check(isAddressRange)), mostAddresses, addressesRule),
   v.check((given) => given.length > 0, addressesRule),
 )
+/** The names of client identities and authorities. */
+export const tlsName = /^[\w.-]{1,100}$/
+const tlsNameRule = 'must be null or 1 to 100 letters, digits, dots, hyphens and underscores'
 const urlRule = 'must be an https or http address'
 const rateRule = 'must be null or a number above 0'
 
@@ -106,6 +109,10 @@ export const attributes = {
   ),
   /** Of the addresses that the relay's settings allow, those that it is sent to; null: all of them. */
   allow_addresses: v.nullish(addresses),
+  /** The client certificate that it is sent with, by its name in the relay's settings; null: none. */
+  client_identity: v.nullish(matching(tlsName, tlsNameRule)),
+  /** The private authority that alone is trusted for its certificate, by its name in the relay's settings; null: the usual ones. */
+  ca: v.nullish(matching(tlsName, tlsNameRule)),
   /** `host` for the host application's own endpoint, which gets the mail to send; `integration` by default. */
   audience: oneOf(audiences),
   /** False: its events wait. */

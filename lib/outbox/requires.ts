@@ -5,7 +5,13 @@
 import type { StoredAttributes } from './endpoint-attributes.ts'
 
 /** The attributes that change what is sent, or where: each of them is a word. A new form of one is another word. */
-const wordNames = ['headers', 'filter', 'allow_addresses'] as const satisfies readonly (keyof StoredAttributes)[]
+const wordNames = [
+  'headers',
+  'filter',
+  'allow_addresses',
+  'client_identity',
+  'ca',
+] as const satisfies readonly (keyof StoredAttributes)[]
 
 /** The words that this version knows. */
 export const knownWords: readonly string[] = [...wordNames, 'no-key']
@@ -16,11 +22,14 @@ export const requiresOf = (endpoint: Pick<StoredAttributes, (typeof wordNames)[n
   ...(endpoint.key === '' ? ['no-key'] : []),
 ]
 
+/** Begins every reason that is about something that a relay lacks. */
+export const needs = 'it needs '
+
 /** Why nothing may be sent to an endpoint, for a person; `undefined` if this version knows every word. */
 export function notUnderstood(requires: readonly string[]): string | undefined {
   const unknown = unknownWords(requires)
   if (unknown.length === 0) return undefined
-  return `it needs ${unknown.map((word) => `\`${word}\``).join(', ')}, unknown to this version of the relay: update the relay`
+  return `${needs}${unknown.map((word) => `\`${word}\``).join(', ')}, unknown to this version of the relay: update the relay`
 }
 
 /** The words of a record that this version does not know. */

@@ -102,7 +102,16 @@ const calls: Readonly<Record<string, Act | 'reads'>> = {
         subject: { type: 'endpoint', id: expect.any(String), name: 'two.example' },
         details: {
           ...{ name: null, url: 'https://two.example/hook', events: null, audience: 'integration' },
-          ...{ enabled: true, order: 'none', rate_per_second: null, filter: null, allow_addresses: null, signed: true },
+          ...{
+            enabled: true,
+            order: 'none',
+            rate_per_second: null,
+            filter: null,
+            allow_addresses: null,
+            client_identity: null,
+            ca: null,
+            signed: true,
+          },
         },
       },
     ],

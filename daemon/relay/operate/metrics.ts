@@ -106,6 +106,16 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
     help: 'Whether the proxy makes connections: 1 or 0; missing without a proxy.',
     labelled: true,
   })
+  const identities = registry.gauge({
+    name: 'relay_client_identity_expires_seconds',
+    help: 'Seconds until a client certificate expires; below 0 afterwards.',
+    labelled: true,
+  })
+  const authorities = registry.gauge({
+    name: 'relay_ca_expires_seconds',
+    help: 'Seconds until the last certificate of a private authority expires; below 0 afterwards.',
+    labelled: true,
+  })
   const breakers = registry.gauge({
     name: 'relay_breaker_state',
     help: 'Circuits: 0 closed, 1 open, 2 probing.',
@@ -149,6 +159,11 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
     if (backlog) waiting.set(backlog.count, { unit: backlog.unit })
     proxyUp.clear()
     if (running.proxyWorks !== undefined) proxyUp.set(running.proxyWorks ? 1 : 0)
+    identities.clear()
+    authorities.clear()
+    const inSeconds = (time: number): number => (time - systemClock.now()) / 1000
+    for (const [identity, { expires }] of running.tlsFiles.identities) identities.set(inSeconds(expires), { identity })
+    for (const [ca, { expires }] of running.tlsFiles.authorities) authorities.set(inSeconds(expires), { ca })
     inFlight.set(running.scheduler.inFlight)
     storeLog.set(running.store.logBytes())
     // Not known is not 0.

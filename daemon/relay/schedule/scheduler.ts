@@ -32,6 +32,8 @@ export interface SchedulerParts extends RelayContext {
   readonly random: () => number
   /** The encryption keys of endpoints' keys and secrets. */
   readonly encryptionKeys: readonly string[]
+  /** Why an endpoint cannot be sent to though its credentials can be read, for a person. */
+  readonly lacking?: (endpoint: Endpoint) => string | undefined
 }
 
 export interface Scheduler {
@@ -64,6 +66,8 @@ export interface Scheduler {
   change(endpoint: Endpoint): void
   /** Decrypts keys and secrets of endpoints with other keys from now on. */
   rekey(encryptionKeys: readonly string[]): void
+  /** Looks again whether each endpoint can be sent to: what they need may be there now, or gone. */
+  reread(): void
   /** An endpoint with its credentials in plain text. @throws EncryptionError */
   open(endpoint: Endpoint): Promise<Endpoint>
   /**
@@ -92,10 +96,14 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
   const ready = createReady<EndpointRun>(inFlight.shares)
   const order = createSubjectOrder(store)
   const recorder = createRecorder(store, inFlight, events)
-  const credentials = createCredentialsReader<EndpointRun>(parts.encryptionKeys, (run, reading) => {
-    endpoints.credentialsChanged(run, reading)
-    wake()
-  })
+  const credentials = createCredentialsReader<EndpointRun>(
+    parts.encryptionKeys,
+    (run, reading) => {
+      endpoints.credentialsChanged(run, reading)
+      wake()
+    },
+    parts.lacking,
+  )
   const endpoints = createEndpoints({
     ready,
     order,
@@ -113,7 +121,7 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
   })
   const { wake } = loop
   const common = { ...parts, ready, order, wake, isStopping: () => onIdle !== undefined }
-  const turnParts = { ...common, endpoints, inFlight, recorder, readAhead: createReadAhead(common) }
+  const turnParts = { ...common, reread: credentials.read, endpoints, inFlight, recorder, readAhead: createReadAhead(common) }
   let toDisable = new Map<number, Disabling>()
   /** Called when nothing is in flight any more; there once the scheduler stops. */
   let onIdle: (() => void) | undefined
@@ -205,6 +213,9 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
     },
     rekey(encryptionKeys) {
       credentials.rekey(encryptionKeys)
+      for (const run of endpoints.values()) credentials.read(run)
+    },
+    reread() {
       for (const run of endpoints.values()) credentials.read(run)
     },
     open: credentials.open,

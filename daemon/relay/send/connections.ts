@@ -8,6 +8,7 @@ import { watchAnswers } from './answers.ts'
 import { allowedAddresses, type GuardSettings, guardedLookup, type Limits, type Resolve } from './guard.ts'
 import { type HttpProxy, ProxyFailed, type ProxySettings, proxyFor } from './proxy.ts'
 import type { ProxyGate } from './proxy-gate.ts'
+import { noTlsFiles, secureContextOf, type TlsFiles, type TlsNames } from './tls-files.ts'
 import { openTunnel, reachProxy, type TunnelOptions } from './tunnel.ts'
 
 export interface Connections {
@@ -27,7 +28,7 @@ export interface Connections {
 }
 
 /** What decides about the connections of an endpoint. */
-export interface Destination {
+export interface Destination extends TlsNames {
   readonly ref: number
   readonly allow_addresses: readonly string[] | null
 }
@@ -50,7 +51,11 @@ export interface Way {
 }
 
 /** Through a proxy, the address that connections are made from is of no interest to the endpoint. */
-export function wayTo({ allow_addresses }: Destination, origin: string, settings: ConnectionSettings): Way {
+export function wayTo(
+  { allow_addresses }: Pick<Destination, 'allow_addresses'>,
+  origin: string,
+  settings: ConnectionSettings,
+): Way {
   const proxy = proxyFor(origin, settings)
   return { proxy, limits: { addresses: allow_addresses, family: proxy ? 0 : isIP(settings.sourceAddress ?? '') } }
 }
@@ -76,9 +81,15 @@ interface Opened {
 type ConnectTo = Parameters<buildConnector.connector>[0]
 
 /** Whether an endpoint's connections may be used for its present definition. A list is replaced, never changed. */
-const goesTheSameWay = (before: Destination, now: Destination): boolean => before.allow_addresses === now.allow_addresses
+const goesTheSameWay = (before: Destination, now: Destination): boolean =>
+  before.allow_addresses === now.allow_addresses && before.client_identity === now.client_identity && before.ca === now.ca
 
-export function openConnections(settings: () => ConnectionSettings, resolve: Resolve, gate: ProxyGate): Connections {
+export function openConnections(
+  settings: () => ConnectionSettings,
+  resolve: Resolve,
+  gate: ProxyGate,
+  tlsFiles: () => TlsFiles = () => noTlsFiles,
+): Connections {
   const pools = new Map<number, Opened>()
   const closing = new AbortController()
 
@@ -96,6 +107,7 @@ export function openConnections(settings: () => ConnectionSettings, resolve: Res
   function open(origin: string, to: Destination, under: ConnectionSettings): Omit<Opened, 'origin' | 'to' | 'under'> {
     const { timeout, maxConnectionAge, ca, sourceAddress: localAddress } = under
     const { limits, proxy } = wayTo(to, origin, under)
+    const secureContext = secureContextOf(to, tlsFiles(), ca)
     const asking = { count: 0 }
     // Our own deadline comes first; this one only keeps a socket that nobody waits for from connecting on and on.
     const milliseconds = millisecondsOf(under)
@@ -104,7 +116,7 @@ export function openConnections(settings: () => ConnectionSettings, resolve: Res
       timeout: milliseconds,
       allowH2: false,
       autoSelectFamilyAttemptTimeout: Math.ceil(timeout * 1000 * partForAnAddress),
-      ...(ca === undefined ? {} : { ca }),
+      ...(secureContext ? { secureContext } : ca === undefined ? {} : { ca }),
     })
 
     const tunnelOptions = tunnelOptionsOf(under)

@@ -36,11 +36,13 @@ export interface CredentialsReader<Owner extends { readonly endpoint: Endpoint }
 
 /**
  * @param keys the encryption keys
+ * @param lacking why an endpoint cannot be sent to though its credentials can be read, for a person
  * @param changed called when credentials begin to be read, and with what became of it
  */
 export function createCredentialsReader<Owner extends { readonly endpoint: Endpoint }>(
   keys: readonly string[],
   changed: (owner: Owner, reading: Reading) => void,
+  lacking: (endpoint: Endpoint) => string | undefined = () => undefined,
 ): CredentialsReader<Owner> {
   let ring: KeyRing = keyRing(keys)
   /** The last reading of an endpoint, finished or not; results of earlier readings are ignored. */
@@ -49,12 +51,12 @@ export function createCredentialsReader<Owner extends { readonly endpoint: Endpo
   return {
     read(owner) {
       const { endpoint } = owner
-      const text = JSON.stringify([credentialsOf(endpoint), whySetAside(endpoint)])
+      const problem = whySetAside(endpoint) ?? lacking(endpoint)
+      const text = JSON.stringify([credentialsOf(endpoint), problem])
       const before = latest.get(owner)
       if (before?.ring === ring && before.text === text) return
       const reading = { ring, text }
       latest.set(owner, reading)
-      const problem = whySetAside(endpoint)
       if (problem !== undefined) {
         changed(owner, { kind: 'unreadable', problem })
         return

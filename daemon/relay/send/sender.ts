@@ -11,6 +11,7 @@ import { classify, type Outcome } from './outcome.ts'
 import { proxyFor } from './proxy.ts'
 import { createProxyGate, type ProxyGate, type ProxyNews } from './proxy-gate.ts'
 import { signatureHeaders } from './signature.ts'
+import { noTlsFiles, type TlsFiles } from './tls-files.ts'
 
 export interface Attempt {
   readonly endpoint: OpenEndpoint
@@ -37,7 +38,7 @@ export interface Sender {
   /** An attempt is chosen. If the proxy is down it is the probe. */
   chosen(url: string): void
   readonly proxy: Pick<ProxyGate, 'isDown'>
-  /** The settings are others: connections begin anew. */
+  /** The settings or the files of certificates are others: no request goes out on a connection from before. */
   reload(): void
   close(): Promise<void>
 }
@@ -62,6 +63,13 @@ const nothing = { status: null, retryAfter: undefined }
 
 const byProxy = (reason: string): Answer => ({ ...nothing, result: 'proxy_failed', reason })
 
+export interface SenderOptions {
+  /** Called when the proxy goes down, and when it works again. */
+  readonly onProxyNews?: (news: ProxyNews) => void
+  /** Read again at each new connection. */
+  readonly tlsFiles?: () => TlsFiles
+}
+
 /** Why an address in a URL may not be sent to. Most endpoints have no limits. */
 function limitsProblem(endpoint: OpenEndpoint, origin: string, settings: ConnectionSettings): string | undefined {
   if (endpoint.allow_addresses === null && settings.sourceAddress === undefined) return undefined
@@ -74,17 +82,16 @@ export const userAgentOf = (version?: string): string => (version ? `folkmoot-re
 /**
  * Sends webhooks by section 6 of the specification: POST, any 2xx acknowledges, no redirect is followed.
  * @param settings read again at each attempt
- * @param onProxyNews called when the proxy goes down, and when it works again
  */
 export function createSender(
   settings: () => ConnectionSettings,
   clock: Clock,
   resolve: Resolve,
   userAgent: string,
-  onProxyNews: (news: ProxyNews) => void = () => undefined,
+  { onProxyNews = () => undefined, tlsFiles = () => noTlsFiles }: SenderOptions = {},
 ): Sender {
   const proxy = createProxyGate(clock, () => settings().timeout * 1000, onProxyNews)
-  const connections = openConnections(settings, resolve, proxy)
+  const connections = openConnections(settings, resolve, proxy, tlsFiles)
   const running = new Set<AbortController>()
   const checkUrl = urlChecker()
 

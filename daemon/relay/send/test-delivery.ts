@@ -9,6 +9,7 @@ import { type OpenEndpoint, problemOf } from './credentials.ts'
 import type { Outcome } from './outcome.ts'
 import { systemResolve } from './resolve.ts'
 import { createSender } from './sender.ts'
+import { readTlsFiles, type TlsFiles, tlsProblem } from './tls-files.ts'
 
 /** The type of the event that is sent as a test; no operation causes it. */
 const testEventType = 'TestHook'
@@ -30,6 +31,7 @@ export interface TestOutcome extends Pick<Outcome, 'status' | 'reason' | 'millis
 /**
  * Sends a test event to an endpoint immediately, with the rules of every delivery. Nothing is recorded or tried again.
  * @param open decrypts the endpoint's key and secrets
+ * @param tlsFiles those of the relay that is running; by default they are read now
  * @param userAgent the one of real deliveries: a receiver may sort by it
  */
 export async function sendTest(
@@ -37,8 +39,9 @@ export async function sendTest(
   open: (endpoint: Endpoint) => Promise<OpenEndpoint>,
   settings: Settings,
   userAgent: string,
+  tlsFiles: TlsFiles = readTlsFiles(settings.clientIdentities),
 ): Promise<TestOutcome> {
-  const problem = whySetAside(sealed)
+  const problem = whySetAside(sealed) ?? tlsProblem(sealed, tlsFiles, systemClock.now())
   if (problem !== undefined) return { result: 'unreadable', status: null, reason: problem, milliseconds: 0 }
   let endpoint: OpenEndpoint
   try {
@@ -46,7 +49,7 @@ export async function sendTest(
   } catch (error) {
     return { result: 'unreadable', status: null, reason: problemOf(error), milliseconds: 0 }
   }
-  const sender = createSender(() => settings, systemClock, systemResolve(), userAgent)
+  const sender = createSender(() => settings, systemClock, systemResolve(), userAgent, { tlsFiles: () => tlsFiles })
   const { event_id, body } = testEvent(randomUUID(), systemClock.now())
   const timeout = attemptTimeout(settings)
   try {

@@ -22,6 +22,9 @@ export interface AttributeFlags {
   readonly filter?: Filter | false
   /** `false`: no list any more. */
   readonly allowAddresses?: readonly string[] | false
+  /** `false`: none any more. */
+  readonly clientIdentity?: string | false
+  readonly ca?: string | false
   readonly audience?: Endpoint['audience']
 }
 
@@ -109,6 +112,22 @@ export const attributeOptions: { readonly [Name in keyof AttributeChanges]-?: At
     ],
     change: ({ allowAddresses }) => (allowAddresses === false ? null : allowAddresses),
     column: { title: 'addresses', cell: (row) => row.allow_addresses?.join(' ') ?? null, shown: 'wide' },
+  },
+  client_identity: {
+    options: (command) => [
+      new Option('--client-identity <name>', "send with this client certificate of the relay's settings"),
+      ...(command === 'update' ? [new Option('--no-client-identity', 'send without a client certificate')] : []),
+    ],
+    change: ({ clientIdentity }) => (clientIdentity === false ? null : clientIdentity),
+    column: { title: 'identity', cell: (row) => row.client_identity, shown: 'wide' },
+  },
+  ca: {
+    options: (command) => [
+      new Option('--ca <name>', "trust this private authority of the relay's settings alone"),
+      ...(command === 'update' ? [new Option('--no-ca', 'trust the usual authorities')] : []),
+    ],
+    change: ({ ca }) => (ca === false ? null : ca),
+    column: { title: 'ca', cell: (row) => row.ca, shown: 'wide' },
   },
   audience: {
     options: () => [new Option('--audience <who>', 'host: the host application, which gets the mail to send').choices(audiences)],

@@ -16,7 +16,20 @@ import { credentialsPage } from './webhook-credentials.ts'
 import { eventGroups, exampleLink, wordsOf } from './webhook-events.ts'
 import { ownEndpointOf } from './webhooks.ts'
 
-const fields = ['url', 'name', 'events', 'order', 'rate_per_second', 'key', 'secrets', 'headers', 'filter', 'allow_addresses']
+const fields = [
+  'url',
+  'name',
+  'events',
+  'order',
+  'rate_per_second',
+  'key',
+  'secrets',
+  'headers',
+  'filter',
+  'allow_addresses',
+  'client_identity',
+  'ca',
+]
 
 /** The attributes that the forms leave out: another page pauses an endpoint, and every endpoint of the panel is an integration's. */
 type Elsewhere = 'audience' | 'enabled'
@@ -34,8 +47,12 @@ function valuesOf({ form }: View) {
     rate_per_second: rate === '' ? null : Number(rate),
     filter: filterOf(form),
     allow_addresses: addressesOf(form),
+    client_identity: textOf(form, 'client_identity'),
+    ca: textOf(form, 'ca'),
   } satisfies Record<Exclude<keyof AttributeChanges, Elsewhere>, unknown>
 }
+
+const textOf = (form: Form, name: string): string | null => form.get(name).trim() || null
 
 /** Addresses and ranges, between commas, blanks or lines. */
 function addressesOf(form: Form): readonly string[] | null {
@@ -75,10 +92,12 @@ function headersOf(form: Form): { readonly headers?: Readonly<Record<string, str
 }
 
 /** The attributes of an endpoint as its form has them. */
-function formFrom({ url, name, events, order, rate_per_second, filter, allow_addresses }: Endpoint): Form {
+function formFrom({ url, name, events, order, rate_per_second, filter, allow_addresses, client_identity, ca }: Endpoint): Form {
   const which = events === null ? 'every' : 'chosen'
   const form = new URLSearchParams({ url, name: name ?? '', which, order, rate_per_second: String(rate_per_second ?? '') })
   if (filter) form.set('filter', JSON.stringify(filter))
+  form.set('client_identity', client_identity ?? '')
+  form.set('ca', ca ?? '')
   if (allow_addresses) form.set('allow_addresses', allow_addresses.join(', '))
   for (const type of events ?? []) form.append('events', type)
   return formOf(form)
@@ -175,6 +194,26 @@ ${field(
   },
   (attributes) =>
     html`<input ${attributes} type="text" autocomplete="off" spellcheck="false" placeholder="192.0.2.5, 198.51.100.0/24" value="${form.get('allow_addresses')}">`,
+)}
+${field(
+  {
+    name: 'client_identity',
+    label: 'Client certificate (optional)',
+    hint: 'A name in the settings of the relay. Without it, nothing is sent.',
+    problems,
+  },
+  (attributes) =>
+    html`<input ${attributes} type="text" autocomplete="off" spellcheck="false" maxlength="100" value="${form.get('client_identity')}">`,
+)}
+${field(
+  {
+    name: 'ca',
+    label: 'Private authority (optional)',
+    hint: 'A name in the settings of the relay. Only certificates of this authority are trusted.',
+    problems,
+  },
+  (attributes) =>
+    html`<input ${attributes} type="text" autocomplete="off" spellcheck="false" maxlength="100" value="${form.get('ca')}">`,
 )}
 <p class="row"><button class="primary">${isNew ? 'Add the endpoint' : 'Save'}</button> <a class="button" href="${back}">Cancel</a></p>
 </form>`,

@@ -155,6 +155,8 @@ ${
 <dl><dt>Events</dt><dd>${endpoint.events === null ? 'Every event' : endpoint.events.map((name) => name.replace(/Hook$/, '')).join(', ')}</dd>
 ${endpoint.filter && html`<dt>Filter</dt><dd class="mono">${JSON.stringify(endpoint.filter)}</dd>`}
 ${endpoint.allow_addresses && html`<dt>Allowed addresses</dt><dd class="mono">${endpoint.allow_addresses.join(', ')}</dd>`}
+${endpoint.client_identity && html`<dt>Client certificate</dt><dd>${endpoint.client_identity}</dd>`}
+${endpoint.ca && html`<dt>Private authority</dt><dd>${endpoint.ca}</dd>`}
 <dt>Order</dt><dd>${orders[endpoint.order]}</dd>
 <dt>Rate</dt><dd>${endpoint.rate_per_second === null ? 'No limit' : `At most ${endpoint.rate_per_second} a second`}</dd>
 ${endpoint.header_names.length > 0 && html`<dt>Headers</dt><dd>${endpoint.header_names.join(', ')}</dd>`}

@@ -21,6 +21,7 @@ const files: Readonly<Record<string, () => Promise<unknown>>> = {
   filter: () => import('./ingest/filter.test.ts'),
   'allowed-addresses': () => import('./send/allowed-addresses.test.ts'),
   proxy: () => import('./send/proxy.test.ts'),
+  'client-identities': () => import('./send/client-identities.test.ts'),
   rotation: () => import('./send/rotation.test.ts'),
 }
 

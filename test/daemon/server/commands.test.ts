@@ -388,3 +388,14 @@ test('allowed addresses of an endpoint are given as a list, and can be removed',
   )
   expect(await one('endpoints', 'update', id, '--no-allow-addresses')).toMatchObject({ id, allow_addresses: null })
 })
+
+test('a client identity and an authority of an endpoint are given by name, and can be removed', async () => {
+  const { one, text, refusal } = await storageWithNetwork()
+  const add = ['endpoints', 'add', '--url', 'https://example.org/hook', '--make-key']
+  const { id } = await one(...add, '--client-identity', 'bank-one', '--ca', 'bank-root')
+  const listed = await text('endpoints', 'list', '--wide')
+  expect([listed.includes('bank-one'), listed.includes('bank-root')]).toEqual([true, true])
+  expect(await refusal('endpoints', 'update', id, '--ca', '/etc/ca.pem')).toContain('ca must be null or 1 to 100 letters')
+  expect(await one('endpoints', 'update', id, '--no-client-identity')).toMatchObject({ client_identity: null, ca: 'bank-root' })
+  expect(await one('endpoints', 'update', id, '--no-ca')).toMatchObject({ client_identity: null, ca: null })
+})

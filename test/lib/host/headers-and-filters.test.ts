@@ -102,3 +102,19 @@ test('allowed addresses are kept, changed and removed, and a mistake in them is 
   expect(records.at(-1)).not.toHaveProperty('allow_addresses')
   expect(records.at(-1)).not.toHaveProperty('requires')
 })
+
+test('a client identity and an authority are names, kept, changed and removed', async () => {
+  const { community, records } = await createTestCommunity()
+  const names = { client_identity: 'bank-2026', ca: 'bank.root' }
+  const { id } = await community.endpoints.upsert({ ...good, ...names })
+  expect(await community.endpoints.find('1', id)).toMatchObject(names)
+  expect(records).toMatchObject([{ ...names, requires: ['client_identity', 'ca'] }])
+  for (const name of ['client_identity', 'ca'])
+    for (const bad of ['', 'a b', '../key.pem', 'a'.repeat(101)])
+      await expect(community.endpoints.update('1', id, { [name]: bad })).rejects.toMatchObject({
+        status: 422,
+        message: expect.stringContaining(`${name} must be null or 1 to 100 letters, digits, dots`),
+      })
+  expect(await community.endpoints.update('1', id, { client_identity: null, ca: null })).toMatchObject({ ca: null })
+  expect(records.at(-1)).not.toHaveProperty('requires')
+})

@@ -213,3 +213,31 @@ test('allowed addresses are set, shown and removed by the form, and a mistake is
   expect(await change('example.org')).toEqual([422, allow_addresses])
   expect(await change(' ')).toEqual([303, null])
 })
+
+test('a client certificate and an authority are set, shown and removed by the form', async () => {
+  const { get, post, community } = await createTestPanel()
+  const names = [
+    ['client_identity', 'bank-one'],
+    ['ca', 'bank-root'],
+  ] as const
+  expect(
+    (await post('1/webhooks', [['url', url], ['sent', '1'], ...names.map(([name, value]) => [name, value] as [string, string])]))
+      .status,
+  ).toBe(201)
+  const [{ id = '' } = {}] = await community.endpoints.list('1')
+  for (const path of [`1/webhooks/${id}`, `1/webhooks/${id}/edit`]) {
+    const { text } = await get(path)
+    expect([text.includes('bank-one'), text.includes('bank-root')]).toEqual([true, true])
+  }
+  const edit = `1/webhooks/${id}/edit`
+  expect(
+    (
+      await post(edit, [
+        ['url', url],
+        ['ca', '/etc/ca.pem'],
+      ])
+    ).status,
+  ).toBe(422)
+  expect((await post(edit, [['url', url]])).status).toBe(303)
+  expect(await community.endpoints.find('1', id)).toMatchObject({ client_identity: null, ca: null })
+})

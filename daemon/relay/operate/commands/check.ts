@@ -11,12 +11,14 @@ import type { EncryptionFlags } from '../../../encryption-keys.ts'
 import { jsonLines } from '../../../json.ts'
 import { encryptionKeysOf } from '../../../read-encryption-keys.ts'
 import { NoRelayYet, UsageError } from '../../../usage.ts'
+import { systemClock } from '../../clock.ts'
 import { openSource, relayHome } from '../../ingest/outbox-address.ts'
 import { missingOutbox, readOnlyText } from '../../ingest/outbox-presence.ts'
 import { openOperatorStore } from '../../open-store.ts'
 import { wayTo } from '../../send/connections.ts'
 import { problemOf } from '../../send/credentials.ts'
 import { beyondLimits, checkUrl } from '../../send/guard.ts'
+import { readTlsFiles, type TlsNames, tlsProblem } from '../../send/tls-files.ts'
 import type { Settings } from '../../settings.ts'
 import type { OperatorStore, RunningRelay } from '../../store/operator/operator-store.ts'
 import { outboxOf, readSettings, type SettingFlags } from '../settings/read-settings.ts'
@@ -38,6 +40,7 @@ interface Registered {
   readonly id: string
   readonly url: string
   readonly allow_addresses: readonly string[] | null
+  readonly tls: TlsNames
   readonly credentials: Credentials
 }
 
@@ -82,6 +85,7 @@ export async function check(flags: CheckFlags): Promise<Checked> {
     await lookIntoOutbox(outbox, await lookIntoStore(outbox, found), found)
     found.problems.push(...homeProblems(relayHome(outbox)), ...urlProblems(found, found.inForce ?? settings))
     found.problems.push(...(found.inForce ? found.unreadable : await credentialProblems(found, { ...flags, ...settings })))
+    if (!found.inForce) found.problems.push(...tlsProblems(found, settings))
   }
   // The port of a relay that runs here may well be this one.
   if (port !== undefined && found.relays.length === 0) found.problems.push(...(await portProblems(port)))
@@ -131,11 +135,12 @@ async function lookIntoOutbox(outbox: string, ingested: Positions, found: Findin
 
 const keyOf = ({ network_id, id }: Pick<Registered, 'network_id' | 'id'>): string => `${network_id}/${id}`
 
-type Registering = Credentials & Pick<EndpointUpsert, 'url' | 'allow_addresses'>
+type Registering = Credentials & Pick<EndpointUpsert, 'url' | 'allow_addresses' | 'client_identity' | 'ca'>
 
-function register({ endpoints }: Findings, { url, allow_addresses = null, ...credentials }: Registering): void {
+function register({ endpoints }: Findings, given: Registering): void {
+  const { url, allow_addresses = null, client_identity = null, ca = null, ...credentials } = given
   const { network_id, id } = credentials
-  endpoints.set(keyOf(credentials), { network_id, id, url, allow_addresses, credentials })
+  endpoints.set(keyOf(credentials), { network_id, id, url, allow_addresses, tls: { client_identity, ca }, credentials })
 }
 
 /** The effect of a waiting record. */
@@ -148,9 +153,16 @@ function foresee(found: Findings, record: OutboxRecord): void {
 function urlProblems({ endpoints }: Findings, settings: Settings): readonly string[] {
   return [...endpoints.values()].flatMap(({ network_id, id, url, allow_addresses }) => {
     const checked = checkUrl(url, settings)
-    const problem = checked.ok
-      ? beyondLimits(url, wayTo({ ref: 0, allow_addresses }, checked.origin, settings).limits)
-      : checked.reason
+    const problem = checked.ok ? beyondLimits(url, wayTo({ allow_addresses }, checked.origin, settings).limits) : checked.reason
+    return problem === undefined ? [] : [`endpoint ${id} of network ${network_id}: ${problem}`]
+  })
+}
+
+/** Endpoints whose client identity or authority a relay with these settings does not have. */
+function tlsProblems({ endpoints }: Findings, settings: Settings): readonly string[] {
+  const files = readTlsFiles(settings.clientIdentities)
+  return [...endpoints.values()].flatMap(({ network_id, id, tls }) => {
+    const problem = tlsProblem(tls, files, systemClock.now())
     return problem === undefined ? [] : [`endpoint ${id} of network ${network_id}: ${problem}`]
   })
 }

@@ -5,6 +5,7 @@ import { isPostgresAddress } from '../../../../adapters/sql/postgres/address.ts'
 import type { EncryptionFlags } from '../../../encryption-keys.ts'
 import { UsageError } from '../../../usage.ts'
 import { checkSourceAddress } from '../../send/source-address.ts'
+import { readTlsFiles } from '../../send/tls-files.ts'
 import { checkSettings, type Settings, SettingsError } from '../../settings.ts'
 import { flaggedSettings, flagOf, type SettingTexts } from './setting-flags.ts'
 
@@ -40,6 +41,7 @@ export async function readSettings(flags: SettingFlags): Promise<Settings> {
   try {
     const settings = checkSettings({ ...file, ...flagged })
     await checkSourceAddress(settings)
+    readTlsFiles(settings.clientIdentities)
     return settings
   } catch (error) {
     if (error instanceof SettingsError)

@@ -61,6 +61,13 @@ const settingFlags: { readonly [Name in keyof Settings]?: SettingFlag<Settings[N
     option: new Option('--source-address <ip>', 'connect from this address of this machine'),
     read: String,
   },
+  clientIdentities: {
+    option: new Option(
+      '--client-identities <file>',
+      'client certificates and private authorities that endpoints name: a JSON file',
+    ),
+    read: String,
+  },
   controlPort: {
     option: new Option('--control-port <port>', 'health, metrics and control on this port of the loopback address'),
     read: portOf,

@@ -13,13 +13,9 @@ export const endpointIn = async ({ store }: Relay, network: string, id: string):
 
 /** Sends a test event. A delivered one closes the circuit, because it is as good as a probe. */
 export async function testThrough(relay: Relay, endpoint: Endpoint): Promise<TestAnswer> {
-  const { scheduler, settings, userAgent } = relay
-  const { result, status, reason, milliseconds, answer, answerHeaders } = await sendTest(
-    endpoint,
-    scheduler.open,
-    settings,
-    userAgent,
-  )
+  const { scheduler, settings, userAgent, tlsFiles } = relay
+  const tested = await sendTest(endpoint, scheduler.open, settings, userAgent, tlsFiles)
+  const { result, status, reason, milliseconds, answer, answerHeaders } = tested
   if (result === 'delivered') await relay.closeCircuit(endpoint.ref)
   return { outcome: result, status, reason, milliseconds, answer: answer ?? null, answer_headers: answerHeaders ?? null }
 }

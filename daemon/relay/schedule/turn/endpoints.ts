@@ -46,7 +46,7 @@ export interface Endpoints {
 /** The notice about an endpoint whose credentials became readable, or unreadable. */
 const readingNotice = (run: EndpointRun): Notice =>
   run.unreadable === null
-    ? noticeOf(run, 'endpoint.readable', 'its key and secrets can be read: sending resumes')
+    ? noticeOf(run, 'endpoint.readable', 'what it needs is there: sending resumes')
     : noticeOf(run, 'endpoint.unreadable', `nothing is sent, and its deliveries wait: ${run.unreadable}`)
 
 export function createEndpoints({ ready, order, credentials, newRun, onNotice, onRemoved }: EndpointsParts): Endpoints {

@@ -5,13 +5,19 @@ import type { RelayEvents } from '../../events.ts'
 import type { Outcome } from '../../send/outcome.ts'
 import type { Attempt, Sender } from '../../send/sender.ts'
 import type { Settings } from '../../settings.ts'
+import type { Endpoint } from '../../store/endpoint/relay-endpoint.ts'
 import type { RelayStore } from '../../store/store.ts'
 import type { InFlightAttempt } from '../choose/in-flight.ts'
+import type { EndpointRun } from '../endpoint/endpoint-run.ts'
 
 export interface AttemptParts {
   readonly store: Pick<RelayStore, 'leasedFor'>
   readonly sender: Pick<Sender, 'send'>
   readonly settings: () => Settings
+  /** Why an endpoint cannot be sent to, for a person: a certificate may have expired since its credentials were read. */
+  readonly lacking?: (endpoint: Endpoint) => string | undefined
+  /** Reads the credentials of an endpoint again. */
+  readonly reread: (run: EndpointRun) => void
   readonly events: Required<RelayEvents>
 }
 
@@ -35,7 +41,7 @@ export async function makeAttempt(attempt: InFlightAttempt, parts: AttemptParts)
 }
 
 /** The body to send; or the outcome if nothing may be sent. */
-function prepare({ run, outgoing }: InFlightAttempt, { store, settings }: AttemptParts): Attempt | Outcome {
+function prepare({ run, outgoing }: InFlightAttempt, { store, settings, lacking, reread }: AttemptParts): Attempt | Outcome {
   const timeout = attemptTimeout(settings())
   // This process may have been stopped since the turn was recorded, for so long that others send by now.
   if (!coversAttempt(store.leasedFor, timeout)) return notSent('aborted', 'the lease is nearly over')
@@ -44,6 +50,11 @@ function prepare({ run, outgoing }: InFlightAttempt, { store, settings }: Attemp
   const { state } = run
   // It was defined again since it was chosen.
   if (state.kind !== 'active') return notSent('aborted', 'the endpoint has changed since')
+  const problem = lacking?.(run.endpoint)
+  if (problem !== undefined) {
+    reread(run)
+    return notSent('aborted', problem)
+  }
   return {
     endpoint: state.opened,
     event_id: outgoing.event_id,

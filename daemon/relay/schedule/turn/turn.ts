@@ -6,6 +6,7 @@
  */
 import type { RelayContext } from '../../context.ts'
 import type { Sender } from '../../send/sender.ts'
+import type { Endpoint } from '../../store/endpoint/relay-endpoint.ts'
 import type { Notice } from '../../store/notice.ts'
 import { type Disabling, LeaseLost, type RelayStore } from '../../store/store.ts'
 import { chooseNext } from '../choose/choose-next.ts'
@@ -33,6 +34,9 @@ export interface TurnParts extends RelayContext {
   readonly readAhead: ReadAhead
   /** Whether nothing more may be sent. */
   readonly isStopping: () => boolean
+  readonly lacking?: (endpoint: Endpoint) => string | undefined
+  /** Reads the credentials of an endpoint again. */
+  readonly reread: (run: EndpointRun) => void
   /** Asks for another turn. */
   readonly wake: () => void
 }

@@ -1,4 +1,5 @@
 /** The endpoints for an operator: what waits for each, what is dead, and when something is sent next. */
+import { needs } from '../../../../lib/outbox/requires.ts'
 import type { Plan, RelayDatabase, Rows } from '../database.ts'
 import { rows } from '../database.ts'
 import { endpointColumns } from '../endpoint/endpoint-row.ts'
@@ -49,7 +50,7 @@ function statusesOf(endpoints: Rows, tallies: Tallies): readonly EndpointStatus[
       next_probe_at: iso(probe),
       last_error: state?.lastError ?? null,
       unreadable,
-      set_aside: unknown !== undefined,
+      set_aside: unknown !== undefined || (unreadable ?? '').startsWith(needs),
     }
   })
 }

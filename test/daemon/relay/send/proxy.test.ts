@@ -163,13 +163,15 @@ describe('a relay whose proxy', () => {
     const proxy = await connectProxy()
     const all = await bench({ proxy: proxy.url, retrySchedule: [0], breakerThreshold: 1 })
     await all.append(endpoint(one.url), endpoint(two.url, { id: '8' }), event('before'))
-    await until(() => one.received.length + two.received.length === 2, 'both have the first event')
+    // One whose answer the end of the proxy cuts off comes again.
+    const different = () => new Set(one.received.map(({ id }) => id)).size + new Set(two.received.map(({ id }) => id)).size
+    await until(() => different() === 2, 'both have the first event')
     await proxy.stop()
     await all.append(...events('e', 20))
     await until(() => all.notices.some(({ kind }) => kind === 'proxy.failed'), 'the failure is told')
     await until(() => all.attempts.filter(({ outcome }) => outcome === 'proxy_failed').length > 2, 'a probe is sent')
     await proxy.start()
-    await until(() => one.received.length + two.received.length === 42, 'everything is delivered')
+    await until(() => different() === 42, 'everything is delivered')
     expect(all.attempts.filter(({ outcome }) => !['delivered', 'proxy_failed'].includes(outcome))).toEqual([])
     expect(all.attempts.every(({ attempt, breaker }) => attempt === 1 && breaker === 'closed')).toBe(true)
     expect(all.notices.map(({ kind, endpoint_id }) => [kind, endpoint_id])).toEqual([

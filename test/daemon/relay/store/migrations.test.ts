@@ -160,6 +160,8 @@ describe.each(engines)('a store of $name', ({ place, schema, rows, newer }) => {
         headers: null,
         filter: null,
         allow_addresses: null,
+        client_identity: null,
+        ca: null,
         requires: [],
         set_aside: null,
         fresh_starts: 3,

@@ -1,0 +1,206 @@
+/**
+ * The client certificates and private authorities of this relay, by the names that endpoints give: a JSON file names their files.
+ *
+ *     { "identities": { "bank": { "cert": "bank.pem", "key": "bank.key" } }, "cas": { "bank": "bank-ca.pem" } }
+ *
+ * Paths begin at the directory of that file. An endpoint that names what is not here, or has expired, is sent nothing.
+ */
+import { X509Certificate } from 'node:crypto'
+import { readFileSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { createSecureContext, type SecureContext } from 'node:tls'
+import { errorCode } from '../../../adapters/files/errors.ts'
+import { tlsName } from '../../../lib/outbox/endpoint-attributes.ts'
+import { needs } from '../../../lib/outbox/requires.ts'
+import { SettingsError } from '../settings-error.ts'
+import type { Endpoint } from '../store/endpoint/relay-endpoint.ts'
+
+interface Identity {
+  readonly cert: string
+  readonly key: string
+  /** When its certificate expires, in milliseconds since 1970. */
+  readonly expires: number
+}
+
+interface Authority {
+  readonly pem: string
+  /** When the last of its certificates expires. */
+  readonly expires: number
+}
+
+export interface TlsFiles {
+  readonly identities: ReadonlyMap<string, Identity>
+  readonly authorities: ReadonlyMap<string, Authority>
+}
+
+/** What an endpoint needs of them. */
+export type TlsNames = Pick<Endpoint, 'client_identity' | 'ca'>
+
+export const noTlsFiles: TlsFiles = { identities: new Map(), authorities: new Map() }
+
+const mostNames = 1000
+const mostBytes = 1024 * 1024
+const certificate = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
+
+/**
+ * @param path of the JSON file; without one there is nothing
+ * @throws SettingsError that names every file that cannot be used, and why
+ */
+export function readTlsFiles(path: string | undefined): TlsFiles {
+  if (path === undefined) return noTlsFiles
+  const problems: string[] = []
+  const files = readAll(path, (problem) => void problems.push(`client identities ${path}: ${problem}`))
+  if (problems.length > 0) throw new SettingsError(problems)
+  return files
+}
+
+type Report = (problem: string) => void
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function readAll(path: string, report: Report): TlsFiles {
+  const given = parsed(
+    textOf(path, (problem) => report(`it ${problem}`)),
+    report,
+  )
+  const unknown = Object.keys(given).filter((name) => name !== 'identities' && name !== 'cas')
+  if (unknown.length > 0) report('it may have `identities` and `cas` alone')
+  const at = (file: string): string => resolve(dirname(path), file)
+  return {
+    identities: named(given['identities'], 'identity', report, (value, tell) => readIdentity(value, at, tell)),
+    authorities: named(given['cas'], 'ca', report, (value, tell) => readAuthority(value, at, tell)),
+  }
+}
+
+function parsed(text: string | undefined, report: Report): Readonly<Record<string, unknown>> {
+  if (text === undefined) return {}
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isObject(value)) return value
+  } catch {
+    // The parser quotes the text, which may be a key that somebody put here.
+  }
+  report('it must hold one JSON object, such as {"identities":{"bank":{"cert":"bank.pem","key":"bank.key"}},"cas":{}}')
+  return {}
+}
+
+/** Reads each entry; those that cannot be used are reported and left out. */
+function named<T>(
+  given: unknown,
+  kind: 'identity' | 'ca',
+  report: Report,
+  read: (value: unknown, tell: Report) => T | undefined,
+): ReadonlyMap<string, T> {
+  const found = new Map<string, T>()
+  if (given === undefined) return found
+  const place = kind === 'ca' ? '`cas`' : '`identities`'
+  if (!isObject(given) || Object.keys(given).length > mostNames) {
+    report(`${place} must be an object of at most ${mostNames} names`)
+    return found
+  }
+  for (const [name, value] of Object.entries(given)) {
+    if (!tlsName.test(name)) {
+      report(`a name in ${place} must be 1 to 100 letters, digits, dots, hyphens and underscores`)
+      continue
+    }
+    const one = read(value, (problem) => report(`${kind} \`${name}\`: ${problem}`))
+    if (one) found.set(name, one)
+  }
+  return found
+}
+
+function readIdentity(value: unknown, at: (file: string) => string, tell: Report): Identity | undefined {
+  const { cert: certFile, key: keyFile, ...rest } = isObject(value) ? value : {}
+  if (typeof certFile !== 'string' || typeof keyFile !== 'string' || Object.keys(rest).length > 0) {
+    tell('it must have `cert` and `key` alone, the paths of two PEM files')
+    return undefined
+  }
+  const cert = textOf(at(certFile), (problem) => tell(`${at(certFile)} ${problem}`))
+  const key = textOf(at(keyFile), (problem) => tell(`${at(keyFile)} ${problem}`))
+  if (cert === undefined || key === undefined) return undefined
+  const [expires] = expiriesOf(cert)
+  if (expires === undefined) {
+    tell(`${at(certFile)} must hold the certificate as PEM, and after it those between it and its authority`)
+    return undefined
+  }
+  if (/ENCRYPTED/.test(key)) {
+    tell(`${at(keyFile)} is encrypted: decrypt it with \`openssl pkey\`, and let only the user of the relay read it`)
+    return undefined
+  }
+  try {
+    createSecureContext({ cert, key })
+  } catch (error) {
+    const mismatch = errorCode(error) === 'ERR_OSSL_X509_KEY_VALUES_MISMATCH'
+    tell(mismatch ? `${at(keyFile)} is not the key of ${at(certFile)}` : `${at(keyFile)} must hold the private key as PEM`)
+    return undefined
+  }
+  return { cert, key, expires }
+}
+
+function readAuthority(value: unknown, at: (file: string) => string, tell: Report): Authority | undefined {
+  if (typeof value !== 'string') {
+    tell('it must be the path of a PEM file')
+    return undefined
+  }
+  const pem = textOf(at(value), (problem) => tell(`${at(value)} ${problem}`))
+  if (pem === undefined) return undefined
+  const expiries = expiriesOf(pem)
+  if (expiries.length > 0) return { pem, expires: Math.max(...expiries) }
+  tell(`${at(value)} must hold certificates as PEM`)
+  return undefined
+}
+
+/** When each certificate of a PEM text expires; none if one of them is none. */
+function expiriesOf(pem: string): readonly number[] {
+  try {
+    return (pem.match(certificate) ?? []).map((block) => new X509Certificate(block).validToDate.getTime())
+  } catch {
+    return []
+  }
+}
+
+function textOf(path: string, tell: Report): string | undefined {
+  try {
+    if (statSync(path).size <= mostBytes) return readFileSync(path, 'utf8')
+    tell('is larger than 1 MiB')
+  } catch (error) {
+    tell(`cannot be read (${errorCode(error)})`)
+  }
+  return undefined
+}
+
+/**
+ * Why an endpoint cannot be sent to with these files, for a person; `undefined` if it can.
+ * @param now milliseconds since 1970
+ */
+export function tlsProblem({ client_identity, ca }: TlsNames, files: TlsFiles, now: number): string | undefined {
+  if (client_identity === null && ca === null) return undefined
+  const of = (what: string, name: string, found: { readonly expires: number } | undefined): string | undefined => {
+    if (!found) return `${needs}${what} \`${name}\`, which this relay does not have: add it to the file of \`clientIdentities\``
+    if (found.expires > now) return undefined
+    return `${needs}${what} \`${name}\`, which expired at ${new Date(found.expires).toISOString()}: renew its files, and reload`
+  }
+  return (
+    (client_identity === null ? undefined : of('the client identity', client_identity, files.identities.get(client_identity))) ??
+    (ca === null ? undefined : of('the authority', ca, files.authorities.get(ca)))
+  )
+}
+
+/**
+ * What an endpoint's connections are made with; `undefined` for what every other one's are.
+ * @param trusted PEM certificates to trust where the endpoint names no authority
+ */
+export function secureContextOf(
+  { client_identity, ca }: TlsNames,
+  { identities, authorities }: TlsFiles,
+  trusted: string | undefined,
+): SecureContext | undefined {
+  if (client_identity === null && ca === null) return undefined
+  const { cert, key } = identities.get(client_identity ?? '') ?? {}
+  const roots = ca === null ? trusted : authorities.get(ca)?.pem
+  // Neither is done without: whoever asks has asked `tlsProblem`.
+  if ((client_identity !== null && cert === undefined) || (ca !== null && roots === undefined))
+    throw new Error('a client identity or an authority is missing')
+  return createSecureContext({ ...(cert && key ? { cert, key } : {}), ...(roots === undefined ? {} : { ca: roots }) })
+}
