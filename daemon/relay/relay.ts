@@ -11,7 +11,7 @@ import type { RelayContext } from './context.ts'
 import { type RelayEvents, safely } from './events.ts'
 import { startIngest } from './ingest/ingest.ts'
 import { type Maintenance, startMaintenance } from './maintenance.ts'
-import { openStore } from './open-store.ts'
+import { openOperatorStore, openStore } from './open-store.ts'
 import { startStoreWatcher } from './schedule/lease/store-watcher.ts'
 import { createScheduler, type Scheduler } from './schedule/scheduler.ts'
 import type { Resolve } from './send/guard.ts'
@@ -142,7 +142,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
       },
     })
 
-    const maintenance = startMaintenance({ ...context, store, scheduler })
+    const maintenance = startMaintenance({ ...context, store, scheduler, openOperator: () => openOperatorStore(outbox) })
     async function startAfresh(ref: number, enable: boolean): Promise<void> {
       const endpoint = await store.startAfresh(ref, enable)
       if (endpoint) scheduler.change(endpoint)

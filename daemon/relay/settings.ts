@@ -104,11 +104,12 @@ export const settingRules = {
   keepDelivered: v.optional(days, 7),
   /**
    * Host events that are off by default: `exhausted`, one `DeliveryExhaustedHook` for each delivery without attempts left instead of one
-   * an hour for each endpoint; `disabling`, an `EndpointDisablingHook` a day before an endpoint is disabled.
+   * an hour for each endpoint; `disabling`, an `EndpointDisablingHook` a day before an endpoint is disabled;
+   * `daily`, an `EndpointDayHook` after midnight UTC for each endpoint that was sent to.
    */
   hostEvents: v.optional(
     v.pipe(
-      v.array(v.picklist(['exhausted', 'disabling'], 'must be exhausted or disabling'), 'must be a list'),
+      v.array(v.picklist(['exhausted', 'disabling', 'daily'], 'must be exhausted, disabling or daily'), 'must be a list'),
       v.maxLength(10, 'must have at most 10 values'),
       v.readonly(),
     ),

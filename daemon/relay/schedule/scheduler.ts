@@ -60,6 +60,8 @@ export interface Scheduler {
   readonly healthy: boolean
   /** Milliseconds that the present turn has taken; 0 between turns. */
   readonly stuckFor: number
+  /** Records a notice with the next turn. */
+  announce(notice: Notice): void
   /** Stops an endpoint as of the next turn. */
   disable(ref: number, reason: string): void
   /** Takes on how an endpoint is defined now. */
@@ -179,6 +181,10 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
     },
     wake,
     reconsider,
+    announce(notice) {
+      endpoints.announce(notice)
+      wake()
+    },
     proxyChanged(news) {
       endpoints.announce(proxyNotice(news))
       if (news.kind === 'recovered') reconsider()

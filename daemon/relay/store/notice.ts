@@ -4,6 +4,7 @@ export const noticeKinds = [
   'endpoint.opened',
   'endpoint.recovered',
   'endpoint.disabling',
+  'endpoint.day',
   'endpoint.disabled',
   'endpoint.removed',
   'endpoint.unreadable',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bench, endpoint, event, events, type Receiver, receiver, status, until } from './support.ts'
+import { bench, endpoint, event, events, pass, type Receiver, receiver, status, until } from './support.ts'
 import { virtualClock } from './virtual-clock.ts'
 
 interface Told {
@@ -147,4 +147,28 @@ test('each exhausted delivery is an event for a host that asked for that', async
       .map(({ payload }) => payload['event_id'])
       .toSorted(),
   ).toEqual(['e0', 'e1', 'e2', 'e3', 'e4'])
+})
+
+test('a sum of the day is told for each endpoint that was sent to, if the host asked for that', async () => {
+  const [bad, good, ears] = await Promise.all([receiver(status(500)), receiver(), receiver()])
+  const all = await bench({ retrySchedule: [0], breakerThreshold: 1000, hostEvents: ['daily'] })
+  const ids = {
+    bad: endpoint(bad.url, { id: '1' }),
+    good: endpoint(good.url, { id: '2' }),
+    idle: endpoint(good.url, { id: '3', events: [] }),
+  }
+  await all.append(host(ears.url), ...Object.values(ids), ...events('e', 3))
+  await until(() => all.attempts.filter(({ endpoint_id }) => endpoint_id !== '99').length === 6, 'all are tried')
+  await all.relay.maintenance.sumDay()
+  const days = () => told(ears).filter(({ event_type }) => event_type === 'EndpointDayHook')
+  await until(() => days().length === 2, 'both are told')
+  const sums = days().map(({ payload }) => [payload['endpoint_id'], payload['message']])
+  expect(sums.toSorted()).toEqual([
+    ['1', 'in the last 24 hours 0 deliveries arrived, and 3 failed at their latest attempt'],
+    ['2', 'in the last 24 hours 3 deliveries arrived, and 0 failed at their latest attempt'],
+  ])
+  all.relay.reconfigure({ ...all.relay.settings, hostEvents: [] })
+  await all.relay.maintenance.sumDay()
+  await pass(200)
+  expect(days()).toHaveLength(2)
 })

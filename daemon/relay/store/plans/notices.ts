@@ -11,6 +11,7 @@ const types: Partial<Record<Notice['kind'], string>> = {
   'endpoint.opened': 'EndpointCircuitOpenedHook',
   'endpoint.recovered': 'EndpointRecoveredHook',
   'endpoint.disabling': 'EndpointDisablingHook',
+  'endpoint.day': 'EndpointDayHook',
   'endpoint.disabled': 'EndpointDisabledHook',
   'delivery.dead': 'DeliveryExhaustedHook',
   'delivery.damaged': 'DeliveryExhaustedHook',
