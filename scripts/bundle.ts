@@ -19,7 +19,9 @@ const { exports, bin, dependencies, peerDependencies } = JSON.parse(readFileSync
 export const programs: readonly string[] = Object.values(bin)
 
 /** The modules of the package, below the root of the checkout. */
-const modules = Object.values(exports).flatMap((entry) => (typeof entry === 'string' ? [] : entry.default))
+export const modules: readonly string[] = Object.values(exports).flatMap((entry) =>
+  typeof entry === 'string' ? [] : entry.default,
+)
 
 /**
  * The files of the library. Each of its modules is in the first one that has an entry which loads it, and the rest in `library`.
@@ -117,6 +119,8 @@ export async function bundle(directory: string, more: readonly string[] = []): P
   await build.write({
     dir: directory,
     format: 'esm',
+    // The declarations have them, where editors look.
+    comments: { jsdoc: false },
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name]-[hash].js',
     // An entry that loads a module loads its imports, too. So these are in the same file, or in one before.

@@ -15,8 +15,6 @@ import type { Id } from '../storage/table.ts'
 export const shape = <const F extends Fields>(fields: F) =>
   v.object(fields, (issue: v.ObjectIssue) => (issue.path || issue.input === undefined ? 'is required' : 'must be an object'))
 
-export type Shape<F extends Fields> = ReturnType<typeof shape<F>>
-
 /** At most this many fields that do not exist are named. */
 const maxNamed = 5
 

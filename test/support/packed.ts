@@ -12,7 +12,7 @@ const root = join(import.meta.dirname, '..', '..')
 
 /**
  * Packs the checkout, which npm builds, in a run with the soak. In others the package has no declarations: they take most of the
- * build, and no test here reads one.
+ * build, and no test here reads one. `npm run -s check:package` does.
  * @returns the tarball, which is gone after the last test of the file
  */
 export async function packed(): Promise<string> {

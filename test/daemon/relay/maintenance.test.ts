@@ -22,6 +22,7 @@ test('a relay that stood still over its hourly maintenance does it at the next c
   const maintenance = startMaintenance({
     ...{ store, scheduler, clock, timeline: () => relay.now() + 90 * 86_400_000, settings: () => settings },
     events: safely({ onFault: (what, error) => faults.push([what, error]) }),
+    openOperator: () => Promise.reject(new Error('nobody asks for sums')),
   })
   onTestFinished(() => maintenance.stop())
   // The clock jumps, and no timer fires meanwhile.

@@ -36,13 +36,6 @@ export interface Push {
   upload(url: string): Promise<string>
 }
 
-/** A request for one row, in addition to its operation. */
-export interface Request {
-  readonly params?: Readonly<Record<string, string>>
-  readonly query?: Readonly<Record<string, string>>
-  readonly body?: Readonly<Record<string, unknown>>
-}
-
 type Label = readonly [table: string, key: string, to: string]
 
 interface Declared<R extends Row> {
