@@ -42,6 +42,9 @@ Each operation lists its own errors. All of them also have these, which [errors.
 The examples were recorded in the network of the tests: its members begin with 101 and its spaces with 201.
 In the demo network of \`npm start\` members begin with 1001 and spaces with 2001. Every list shows the
 existing ids.
+
+The package on npm leaves these pages out, to stay small; they are in the
+[repository](https://github.com/folkmoot/folkmoot/tree/main/docs/operations).
 `
 
 /**
