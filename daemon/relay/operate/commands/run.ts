@@ -1,6 +1,7 @@
 /** `folkmoot-relay run`: the relay as a service. */
 import type { DestinationStream } from 'pino'
 import { withoutPassword } from '../../../../adapters/sql/postgres/address.ts'
+import { tracingFor } from '../../../telemetry.ts'
 import { encryptionKeysOf } from '../../../read-encryption-keys.ts'
 import { UsageError } from '../../../usage.ts'
 import { systemClock } from '../../clock.ts'
@@ -64,7 +65,8 @@ export async function run(flags: RunFlags, host: Host): Promise<void> {
   const encryptionKeys = encryptionKeysOf({ ...flags, ...settings })
   const log = createLog(host.output, flags.json === true)
   await expectOutbox(outbox, log)
-  const service = await startService({ outbox, settings, encryptionKeys, version: host.version, events: log })
+  const tracing = await tracingFor(settings.telemetry)
+  const service = await startService({ outbox, settings, encryptionKeys, version: host.version, events: log, tracing })
   const { relay } = service
   const notifier = createNotifier(host.serviceManager, systemClock, () => relay.stuckFor < stuckLimit)
 

@@ -1,18 +1,21 @@
 /** Makes one attempt that was chosen and recorded, and brings its outcome. */
 
 import { attemptTimeout, coversAttempt, coversRequest } from '../../attempt-timeout.ts'
+import type { Tracing } from '../../../../lib/base/tracing.ts'
 import type { RelayEvents } from '../../events.ts'
 import type { Outcome } from '../../send/outcome.ts'
 import type { Attempt, Sender } from '../../send/sender.ts'
 import type { Settings } from '../../settings.ts'
 import type { RelayStore } from '../../store/store.ts'
 import type { InFlightAttempt } from '../choose/in-flight.ts'
+import { inAttemptSpan } from './attempt-span.ts'
 
 export interface AttemptParts {
   readonly store: Pick<RelayStore, 'leasedFor'>
   readonly sender: Pick<Sender, 'send'>
   readonly settings: () => Settings
   readonly events: Required<RelayEvents>
+  readonly tracing?: Tracing | undefined
 }
 
 const notSent = (result: Outcome['result'], reason: string): Outcome => ({
@@ -27,7 +30,9 @@ const notSent = (result: Outcome['result'], reason: string): Outcome => ({
 export async function makeAttempt(attempt: InFlightAttempt, parts: AttemptParts): Promise<Outcome> {
   try {
     const ready = prepare(attempt, parts)
-    return 'result' in ready ? ready : await parts.sender.send(ready)
+    if ('result' in ready) return ready
+    const { tracing, sender } = parts
+    return await (tracing ? inAttemptSpan(tracing, attempt, (trace) => sender.send({ ...ready, trace })) : sender.send(ready))
   } catch (error) {
     parts.events.onFault('an attempt failed unexpectedly', error)
     return notSent('fault', 'unforeseen')
@@ -49,6 +54,7 @@ function prepare({ run, outgoing }: InFlightAttempt, { store, settings }: Attemp
     event_id: outgoing.event_id,
     body: outgoing.body,
     timeout,
+    trace: outgoing.trace,
     // This process may be stopped while it waits for a connection, too.
     isAllowed: () => coversRequest(store.leasedFor),
   }
