@@ -25,8 +25,8 @@ import { encryptionKeyBytes, encryptionKeyRule, keyRing } from './outbox/encrypt
 import type { Ports } from './ports.ts'
 import type { BeforeCall, FaultContext, HostPrincipal, RateLimiter, Settings } from './settings.ts'
 import type { Storage } from './storage/contract.ts'
-import { traced } from './storage/traced.ts'
 import type { Id } from './storage/table.ts'
+import { traced } from './storage/traced.ts'
 
 /** The request for one operation, as a hook sees it. */
 interface BeforeOperation<Name extends OperationId> extends BeforeCall {

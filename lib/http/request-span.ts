@@ -31,7 +31,13 @@ const harmless = /^[A-Za-z0-9_-]{1,63}$/
  * @param route such as `/admin/v1/networks/{network_id}/members/{id}`
  * @param chosen what the caller gave for its placeholders
  */
-export function nameSpan(span: Span, { method, path }: Incoming, route: string, chosen: readonly string[], more: SpanFacts = {}): void {
+export function nameSpan(
+  span: Span,
+  { method, path }: Incoming,
+  route: string,
+  chosen: readonly string[],
+  more: SpanFacts = {},
+): void {
   const shown = chosen.every((each) => harmless.test(each)) ? { 'url.path': path } : {}
   span.add({ 'http.route': route, ...shown, ...more }, `${method} ${route}`)
 }

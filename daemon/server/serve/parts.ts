@@ -1,6 +1,7 @@
 /** What the steps of a start share. */
-import type { Output } from '../../output.ts'
+
 import type { Tracing } from '../../../lib/base/tracing.ts'
+import type { Output } from '../../output.ts'
 import type { Log } from '../operate/log.ts'
 import type { CheckedFlags } from './check-flags.ts'
 

@@ -59,7 +59,15 @@ export async function serve(flags: ServeFlags, out: Output, version?: string): P
   }
   const { url } = listening
   const log = createLog(out, flags.json ?? false)
-  const starting = { ...checked, out, log, version, tracing, url, onClose: (part: () => Promise<unknown>) => void opened.push(part) }
+  const starting = {
+    ...checked,
+    out,
+    log,
+    version,
+    tracing,
+    url,
+    onClose: (part: () => Promise<unknown>) => void opened.push(part),
+  }
   try {
     await start(starting, front)
     return { url, close }

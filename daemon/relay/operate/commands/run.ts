@@ -1,8 +1,8 @@
 /** `folkmoot-relay run`: the relay as a service. */
 import type { DestinationStream } from 'pino'
 import { withoutPassword } from '../../../../adapters/sql/postgres/address.ts'
-import { tracingFor } from '../../../telemetry.ts'
 import { encryptionKeysOf } from '../../../read-encryption-keys.ts'
+import { tracingFor } from '../../../telemetry.ts'
 import { UsageError } from '../../../usage.ts'
 import { systemClock } from '../../clock.ts'
 import { placeOf } from '../../ingest/outbox-address.ts'
@@ -63,9 +63,9 @@ export async function run(flags: RunFlags, host: Host): Promise<void> {
   const outbox = outboxOf(flags.outbox)
   const settings = await readSettings(flags)
   const encryptionKeys = encryptionKeysOf({ ...flags, ...settings })
+  const tracing = await tracingFor(settings.telemetry)
   const log = createLog(host.output, flags.json === true)
   await expectOutbox(outbox, log)
-  const tracing = await tracingFor(settings.telemetry)
   const service = await startService({ outbox, settings, encryptionKeys, version: host.version, events: log, tracing })
   const { relay } = service
   const notifier = createNotifier(host.serviceManager, systemClock, () => relay.stuckFor < stuckLimit)

@@ -1,7 +1,7 @@
 /** Makes one attempt that was chosen and recorded, and brings its outcome. */
 
-import { attemptTimeout, coversAttempt, coversRequest } from '../../attempt-timeout.ts'
 import type { Tracing } from '../../../../lib/base/tracing.ts'
+import { attemptTimeout, coversAttempt, coversRequest } from '../../attempt-timeout.ts'
 import type { RelayEvents } from '../../events.ts'
 import type { Outcome } from '../../send/outcome.ts'
 import type { Attempt, Sender } from '../../send/sender.ts'
