@@ -2,6 +2,7 @@
 import './base/supported-runtime.ts'
 
 export type { Clock } from './base/clock.ts'
+export type { Span, SpanFacts, SpanStart, Tracing } from './base/tracing.ts'
 export type { AboutRequest, CallOptions, Community, HostCalls, JoinedCommunity } from './community.ts'
 export { createCommunity } from './community.ts'
 export type { Principal } from './context.ts'

@@ -15,6 +15,7 @@ import {
   stated,
   withMethods,
 } from './base/options.ts'
+import type { Tracing } from './base/tracing.ts'
 import type { PermalinkKind } from './context.ts'
 import type { CommittedEvent } from './events/catalogue.ts'
 import { reporterOf } from './kernel/report.ts'
@@ -25,6 +26,7 @@ import type { Ports } from './ports.ts'
 import type { BeforeCall, FaultContext, HostPrincipal, RateLimiter, Settings } from './settings.ts'
 import type { Storage } from './storage/contract.ts'
 import type { Id } from './storage/table.ts'
+import { traced } from './storage/traced.ts'
 
 /** The request for one operation, as a hook sees it. */
 interface BeforeOperation<Name extends OperationId> extends BeforeCall {
@@ -97,6 +99,11 @@ export interface Options {
    * in base64, as `openssl rand -base64 32` makes them. The first key encrypts, all keys decrypt. The relay needs them too.
    */
   readonly encryptionKeys?: readonly string[]
+  /**
+   * Traces requests and transactions, and stores the trace with each event: `await openTelemetry()` of `folkmoot/telemetry`. Without
+   * it nothing is traced, and nothing is loaded.
+   */
+  readonly tracing?: Tracing
 }
 
 /** `''`, or the path of a URL without a trailing slash. */
@@ -185,6 +192,7 @@ export const optionRules = {
     ),
     'keys and secrets would be stored unencrypted',
   ),
+  tracing: v.optional(withMethods<Tracing>(['start'], 'give `await openTelemetry()` of folkmoot/telemetry')),
 } satisfies RulesOf<Options>
 
 /**
@@ -201,5 +209,6 @@ export function settings(given: Options, chance: Chance): Settings {
   if (problems.length > 0) throw new TypeError(`createCommunity: ${problems.join('; ')}`)
   const { encryptionKeys, ...rest } = options
   const settled: { readonly [Name in Exclude<keyof Options, 'encryptionKeys'>]-?: Settings[Name] } = rest
-  return { ...settled, chance, report: reporterOf(rest.hooks.onError), encryption: keyRing(encryptionKeys) }
+  const storage = settled.tracing ? traced(settled.storage, settled.tracing) : settled.storage
+  return { ...settled, storage, chance, report: reporterOf(rest.hooks.onError), encryption: keyRing(encryptionKeys) }
 }

@@ -1,6 +1,7 @@
 /** The settings of a community, as all of its parts read them. */
 import type { Chance } from './base/chance.ts'
 import type { Clock } from './base/clock.ts'
+import type { Tracing } from './base/tracing.ts'
 import type { PermalinkKind, Principal } from './context.ts'
 import type { CommittedEvent } from './events/catalogue.ts'
 import type { Limits } from './limits.ts'
@@ -98,4 +99,6 @@ export interface Settings {
   readonly newMembersConsent: boolean
   readonly keysOfFormerMembers: 'accept' | 'refuse'
   readonly encryption: KeyRing
+  /** `undefined`: nothing is traced. Transactions are traced by `storage`. */
+  readonly tracing: Tracing | undefined
 }

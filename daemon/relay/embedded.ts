@@ -1,6 +1,7 @@
 /** The relay inside of a host's process: the relay of `folkmoot-relay run`, without its signals, exit codes and output. */
 import { withoutPassword } from '../../adapters/sql/postgres/address.ts'
 import { version } from '../../adapters/version.ts'
+import type { Tracing } from '../../lib/base/tracing.ts'
 import type { Backlog } from '../../lib/outbox/source.ts'
 import type { RelayView } from '../../lib/relay/relay-view.ts'
 import type { RelayEvents } from './events.ts'
@@ -11,7 +12,7 @@ import { checkSettings, type Settings } from './settings.ts'
 import type { EndpointStatus } from './store/operator/operator-store.ts'
 
 /** Settings as in the file of `--config`, and callbacks. */
-export interface EmbeddedRelayOptions extends Partial<Omit<Settings, 'encryptionKeyFile'>>, RelayEvents {
+export interface EmbeddedRelayOptions extends Partial<Omit<Settings, 'encryptionKeyFile' | 'telemetry'>>, RelayEvents {
   /**
    * The outbox to deliver: a storage, whose outbox it shares, or an address as for `--outbox`. That is a directory, `sqlite:PATH` or
    * `postgres://…`.
@@ -19,6 +20,8 @@ export interface EmbeddedRelayOptions extends Partial<Omit<Settings, 'encryption
   readonly outbox: string | { readonly outbox?: string }
   /** The `encryptionKeys` of the community, each 32 bytes in base64. An endpoint that none of them decrypts is sent nothing. */
   readonly encryptionKeys?: readonly string[]
+  /** Makes a span of each attempt, in the trace of its event: `await openTelemetry()` of `folkmoot/telemetry`. */
+  readonly tracing?: Tracing
 }
 
 export interface RelayStatus {
@@ -84,8 +87,11 @@ export async function startRelay(options: EmbeddedRelayOptions): Promise<Embedde
   if (typeof options !== 'object' || options === null)
     throw new TypeError('startRelay expects options, such as { outbox: storage }')
   const outbox = known(options)
-  const { outbox: _, encryptionKeys = [], onAttempt, onNotice, onIngested, onFault = reportFault, ...given } = options
+  const { outbox: _, encryptionKeys = [], tracing, onAttempt, onNotice, onIngested, onFault = reportFault, ...given } = options
   if ('encryptionKeyFile' in given) throw new TypeError('startRelay reads no file of keys: give `encryptionKeys`')
+  if ('telemetry' in given) throw new TypeError('startRelay loads no package: give `tracing: await openTelemetry()`')
+  if (tracing !== undefined && typeof tracing.start !== 'function')
+    throw new TypeError('startRelay: `tracing` must have a method start; give `await openTelemetry()` of folkmoot/telemetry')
   const settings = checkSettings(given)
   const events = {
     onFault,
@@ -93,7 +99,7 @@ export async function startRelay(options: EmbeddedRelayOptions): Promise<Embedde
     ...(onNotice ? { onNotice } : {}),
     ...(onIngested ? { onIngested } : {}),
   }
-  const service = await startService({ outbox, settings, encryptionKeys, version, events })
+  const service = await startService({ outbox, settings, encryptionKeys, version, events, tracing })
   const { relay, metrics, controlPort } = service
   const view = relayViewOf(relay, outbox)
   return {

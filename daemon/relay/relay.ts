@@ -4,6 +4,7 @@
  * It runs as a separate service or inside another process: it touches no signals, no exit codes and no streams.
  */
 import { errorCode, fileError } from '../../adapters/files/errors.ts'
+import type { Tracing } from '../../lib/base/tracing.ts'
 import { keyRing } from '../../lib/outbox/encryption.ts'
 import type { Backlog, OutboxSource } from '../../lib/outbox/source.ts'
 import { type Clock, timeline as createTimeline, systemClock } from './clock.ts'
@@ -35,6 +36,8 @@ export interface RelayOptions extends RelayEvents {
    * outbox, each 32 bytes in base64. An endpoint that none of them decrypts is sent nothing, and its deliveries wait.
    */
   readonly encryptionKeys?: readonly string[]
+  /** Makes a span of each attempt. */
+  readonly tracing?: Tracing | undefined
   /** Receivers see it behind the name `folkmoot-relay`. */
   readonly version?: string | undefined
   /** For tests, and for outboxes that are no directories. */
@@ -130,7 +133,8 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
     })
     const lacking = (endpoint: Endpoint): string | undefined => tlsProblem(endpoint, tlsFiles, clock.now())
     const context: RelayContext = { clock, timeline, settings: current, events }
-    const scheduler = createScheduler({ ...context, store, sender, random, encryptionKeys, lacking }, recovered)
+    const { tracing } = options
+    const scheduler = createScheduler({ ...context, store, sender, random, encryptionKeys, lacking, tracing }, recovered)
     for (const notice of recovered.notices) events.onNotice(notice)
     const watcher = startStoreWatcher(store, scheduler.follow, clock, events)
     const ingest = startIngest({

@@ -1,4 +1,5 @@
 /** A relay with what makes it a service: metrics, control, and the note of its settings for commands. */
+import type { Tracing } from '../../lib/base/tracing.ts'
 import { combine, type RelayEvents } from './events.ts'
 import { type Control, startControl } from './operate/control/control.ts'
 import { withdrawPort } from './operate/control/control-port.ts'
@@ -28,15 +29,17 @@ export interface ServiceOptions {
   readonly encryptionKeys: readonly string[]
   readonly version: string
   readonly events: RelayEvents
+  readonly tracing?: Tracing | undefined
 }
 
 /** @throws as `startRelay`; UsageError when the port of the control is taken */
-export async function startService({ outbox, settings, encryptionKeys, version, events }: ServiceOptions): Promise<RelayService> {
+export async function startService(options: ServiceOptions): Promise<RelayService> {
+  const { outbox, settings, encryptionKeys, version, events, tracing } = options
   const port = settings.controlPort
   let started: Relay | undefined
   const metrics = createMetrics(() => started, version)
   const heard = combine(events, metrics)
-  const relay = await startRelay({ ...heard, outbox, settings, encryptionKeys, version })
+  const relay = await startRelay({ ...heard, outbox, settings, encryptionKeys, version, tracing })
   started = relay
   let control: Control | undefined
   try {

@@ -129,6 +129,8 @@ export const settingRules = {
   clientIdentities: v.optional(filePath),
   /** Health, metrics and control on this port of the loopback address; read when the relay starts. */
   controlPort: v.optional(wholeFrom(0, 65_535)),
+  /** Trace each attempt by OpenTelemetry, with the SDK that `node --import` has registered; read when the relay starts. */
+  telemetry: v.optional(onOff, false),
   /** The file of the encryption keys, one per line; read when the relay starts and at SIGHUP. */
   encryptionKeyFile: v.optional(filePath),
 }

@@ -1,3 +1,4 @@
+import type { Span } from '../base/tracing.ts'
 import { ApiError, fail, isApiError, notFound } from '../errors.ts'
 import { type Repeatable, readRepeatable } from '../kernel/idempotency.ts'
 import type { Pipeline } from '../kernel/pipeline.ts'
@@ -11,6 +12,7 @@ import { type Answer, type Incoming, jsonAnswer } from './exchange.ts'
 import { inFlightCounter, type Usage } from './in-flight.ts'
 import { recheckIn } from './recheck-caller.ts'
 import { requestIdOf } from './request-id.ts'
+import { inRequestSpan, nameSpan } from './request-span.ts'
 import { routeTable } from './routes.ts'
 import { authenticator, bearerToken, type Caller } from './steps/authenticate.ts'
 import { authorise } from './steps/authorise.ts'
@@ -48,14 +50,17 @@ interface Exchange {
  * scope, query, body, then the operation and the answer.
  */
 export function server(operations: readonly AnyOperation[], settings: Settings, { text }: Pipeline, documents: Documents) {
-  const { basePath, limits } = settings
+  const { basePath, limits, tracing } = settings
   const match = routeTable(operations)
   const { withCaller, settled } = authenticator(settings)
   const inFlight = inFlightCounter(limits)
   const traffic = trafficCounter(settings.clock)
 
   /** Answers any request; never rejects. */
-  async function serve(incoming: Incoming): Promise<Answer> {
+  const serve = (incoming: Incoming): Promise<Answer> =>
+    tracing ? inRequestSpan(tracing, incoming, (span) => answer(incoming, span)) : answer(incoming)
+
+  async function answer(incoming: Incoming, span?: Span): Promise<Answer> {
     const headers: Record<string, string> = {}
     let usage: Usage | undefined
     let operation: string | undefined
@@ -65,11 +70,13 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
       usage = inFlight.begin()
       const target = targetOf(incoming)
       if ('text' in target) {
+        if (span) nameSpan(span, incoming, withoutSlash(incoming.path), [])
         usage.requireRoom()
         answered = readDocument(incoming, target.text)
       } else {
         operation = target.route.id
         deprecated = target.route.operation.deprecated
+        if (span) nameByRoute(span, incoming, target)
         answered = await answerRoute({ incoming, target, headers, usage })
       }
     } catch (error) {
@@ -98,6 +105,12 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
     if (matched?.kind === 'wrong method') throw wrongMethod(incoming, matched.allow)
     if (matched?.kind !== 'route') fail(notFound('Path'))
     return { route: matched.route, params: matched.params, network: address.network }
+  }
+
+  function nameByRoute(span: Span, incoming: Incoming, { route, params, network }: Target): void {
+    const path = withoutSlash(route.operation.path).replace(/:(\w+)/g, '{$1}')
+    const name = `${basePath}${networksRoot}{network_id}${path}`
+    nameSpan(span, incoming, name, [network, ...Object.values(params)], { 'folkmoot.operation': route.id })
   }
 
   function answerRoute(exchange: Exchange): Promise<Answer> {

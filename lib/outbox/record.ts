@@ -18,6 +18,8 @@ export interface EventRecord {
   readonly audience: Audience
   /** The subject (`member:1001`): see `order`. Missing in records of earlier versions, and if a payload names none. */
   readonly subject?: string
+  /** The trace that it belongs to, as a `traceparent` of W3C, if the API is traced. A relay ignores any other text. */
+  readonly trace?: string
   /** The whole webhook body, exactly as it goes over the wire. Never parsed and written again. */
   readonly body: string
 }

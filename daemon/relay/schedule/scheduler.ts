@@ -7,6 +7,7 @@
  * - `turn/` takes turns over all endpoints: `result.ts` says what results mean, and `recording.ts` records them.
  * - `lease/` follows which endpoints are this relay's, where several relays share a store.
  */
+import type { Tracing } from '../../../lib/base/tracing.ts'
 import type { RelayContext } from '../context.ts'
 import { createCredentialsReader } from '../send/credentials.ts'
 import type { ProxyNews } from '../send/proxy-gate.ts'
@@ -28,6 +29,7 @@ import { createTurnLoop } from './turn/turn-loop.ts'
 export interface SchedulerParts extends RelayContext {
   readonly store: RelayStore
   readonly sender: Sender
+  readonly tracing?: Tracing | undefined
   /** From 0 to 1, for jitter. */
   readonly random: () => number
   /** The encryption keys of endpoints' keys and secrets. */

@@ -21,6 +21,8 @@ export interface Attempt {
   readonly timeout: AttemptTimeout
   /** Asked when there is a connection, which may take long: whether it may still be sent. Default: it may. */
   readonly isAllowed?: () => boolean
+  /** The trace that the receiver continues, as `traceparent`. */
+  readonly trace?: string | null
 }
 
 export interface Sender {
@@ -108,7 +110,7 @@ export function createSender(
 
   async function postWith(key: string, attempt: Attempt, signal: AbortSignal): Promise<Answer> {
     if (signal.aborted) return endedBy(signal.reason)
-    const { endpoint, event_id, body, isAllowed = always } = attempt
+    const { endpoint, event_id, body, isAllowed = always, trace } = attempt
     const url = checkUrl(endpoint.url, settings())
     if (!url.ok) return { ...nothing, result: 'blocked', reason: url.reason }
     const beyond = limitsProblem(endpoint, url.origin, settings())
@@ -121,6 +123,7 @@ export function createSender(
         accept: 'application/json',
         ...(key === '' ? {} : { authorization: `Bearer ${key}` }),
         'user-agent': userAgent,
+        ...(trace == null ? {} : { traceparent: trace }),
         ...signatureHeaders(secretsAt(endpoint, clock.now()), event_id, body, clock.now()),
       }
       const { origin, path } = url

@@ -50,6 +50,7 @@ export function outgoingOf(row: SqlRow, delivery: number): Outgoing {
     event_type: text(row, 'event_type'),
     network_id: text(row, 'network_id'),
     received_at: number(row, 'received_at'),
+    trace: textOrNull(row, 'trace'),
     body,
     intact: isIntact(body, numberOrNull(row, 'crc')),
   }

@@ -75,6 +75,7 @@ const events: SqlTable = {
     body: { sqlite: 'BLOB NOT NULL', postgres: 'text NOT NULL' },
     crc: perhapsInteger,
     subject: perhapsText,
+    trace: perhapsText,
   },
   constraints: ['UNIQUE (event_id)'],
   options: autovacuum,

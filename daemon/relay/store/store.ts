@@ -37,6 +37,8 @@ export interface Outgoing {
   readonly network_id: string
   /** When the relay ingested the event. */
   readonly received_at: number
+  /** The trace that the event belongs to, as `traceparent`; null if the API is not traced. */
+  readonly trace: string | null
   readonly body: Uint8Array
   /** Whether the body is the one that was ingested, byte for byte. */
   readonly intact: boolean

@@ -35,12 +35,13 @@ export async function openRelay(starting: Starting, outbox: string): Promise<Rel
   return view
 }
 
-async function startRelayOf({ flags, encryptionKeys, version, log }: Starting, outbox: string): Promise<Relay> {
+async function startRelayOf({ flags, encryptionKeys, version, tracing, log }: Starting, outbox: string): Promise<Relay> {
   const { startRelay } = await import('../../relay/relay.ts')
   return startRelay({
     outbox,
     encryptionKeys,
     version,
+    tracing,
     settings: reach(flags),
     onNotice: ({ kind, endpoint_id, text }) => {
       if (kind === 'endpoint.unreadable') log.warn(`endpoint ${endpoint_id}: ${text}`)

@@ -47,6 +47,7 @@ const serveFlags = {
   emailConsent: onOff('new members have consented to commercial e-mail; without consent addresses stay hidden'),
   accessLog: onOff('a line of JSON for each request, without tokens, queries and bodies'),
   metricsPort: portNumber('metrics for Prometheus on this port of 127.0.0.1'),
+  telemetry: onOff('trace requests, transactions and attempts by OpenTelemetry, with the SDK that node --import has registered'),
   demo: onOff('make the demo network and a token; the token of the previous start stops working'),
   relay: onOff('run the webhook relay in this process'),
   relayControl: text('<url>', 'the control port of a relay on this machine, such as http://127.0.0.1:9464: for the panel'),

@@ -6,6 +6,7 @@ import type { RelayView } from '../../../lib/relay/relay-view.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
 import { closeAll } from '../../close-all.ts'
 import type { Output } from '../../output.ts'
+import { tracingFor } from '../../telemetry.ts'
 import { controlOf } from '../control/of-server.ts'
 import type { Demo } from '../demo/start.ts'
 import { withFaults } from '../faults/listener.ts'
@@ -45,6 +46,7 @@ export interface Running {
  */
 export async function serve(flags: ServeFlags, out: Output, version?: string): Promise<Running> {
   const checked = checkFlags(flags)
+  const tracing = await tracingFor(flags.telemetry)
   const front = createFront()
   // The port first: if it is taken, nothing else was touched. Early requests are asked to come again.
   const listening = await listen(front.listener, flags)
@@ -57,7 +59,15 @@ export async function serve(flags: ServeFlags, out: Output, version?: string): P
   }
   const { url } = listening
   const log = createLog(out, flags.json ?? false)
-  const starting = { ...checked, out, log, version, url, onClose: (part: () => Promise<unknown>) => void opened.push(part) }
+  const starting = {
+    ...checked,
+    out,
+    log,
+    version,
+    tracing,
+    url,
+    onClose: (part: () => Promise<unknown>) => void opened.push(part),
+  }
   try {
     await start(starting, front)
     return { url, close }
@@ -68,7 +78,7 @@ export async function serve(flags: ServeFlags, out: Output, version?: string): P
 }
 
 async function start(starting: Starting, front: Front): Promise<void> {
-  const { flags, log } = starting
+  const { flags, log, encryptionKeys, tracing } = starting
   const metrics = await openMetrics(starting, front)
   const { storage, outbox, rateLimiter } = await openStorages(starting)
   const assets = openUploads(flags, starting.onClose)
@@ -76,12 +86,12 @@ async function start(starting: Starting, front: Front): Promise<void> {
     metrics?.fault()
     log.fault('in the API', error, about as Readonly<Record<string, unknown>>)
   }
-  const own = communityOf({ storage, rateLimiter, assets, encryptionKeys: starting.encryptionKeys, onError }, flags)
+  const own = communityOf({ storage, rateLimiter, assets, encryptionKeys, tracing, onError }, flags)
   starting.onClose(() => own.close())
   const inbox = inboxOf(starting, own, outbox)
   const community = inbox.over(await withRulesOfRelay(own, flags))
   await inbox.take()
-  await warnOfUnreadable(storage, starting.encryptionKeys, log.warn)
+  await warnOfUnreadable(storage, encryptionKeys, log.warn)
 
   const demo = await openDemo(starting, community, storage)
   const relay = await openRelay(starting, outbox)

@@ -1,5 +1,6 @@
 /** The community that a server serves, with its ports and its guard. */
 import { type DirectoryAssetsOptions, type DownloadGuard, ports } from '../../../adapters/ports/index.ts'
+import type { Tracing } from '../../../lib/base/tracing.ts'
 import { type Community, createCommunity, type Options, type RateLimiter } from '../../../lib/index.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
 import { checkUrl, type GuardSettings, guardedLookup } from '../../relay/send/guard.ts'
@@ -12,11 +13,12 @@ export interface CommunityParts {
   readonly rateLimiter: RateLimiter
   readonly assets: DirectoryAssetsOptions
   readonly encryptionKeys: readonly string[]
+  readonly tracing: Tracing | undefined
   readonly onError: NonNullable<NonNullable<Options['hooks']>['onError']>
 }
 
 export function communityOf(parts: CommunityParts, flags: ServeFlags): Community {
-  const { storage, rateLimiter, assets, encryptionKeys, onError } = parts
+  const { storage, rateLimiter, assets, encryptionKeys, tracing, onError } = parts
   // Downloads for strangers stay out of the operator's own network, as webhooks do.
   const guard = guardOf(flags)
   const download: DownloadGuard = {
@@ -30,6 +32,7 @@ export function communityOf(parts: CommunityParts, flags: ServeFlags): Community
     newMembersConsent: flags.emailConsent ?? false,
     ...httpsOf(flags),
     encryptionKeys,
+    ...(tracing ? { tracing } : {}),
     rateLimiter,
     limits: { inFlightBytes: inFlightBytesFor() },
     ports: ports({ assets, download }),

@@ -111,6 +111,31 @@ console.log(Object.keys(ports()).join())`
   })
 })
 
+test.each([
+  ['folkmoot', 'serve', '--storage', 'memory'],
+  ['folkmoot-relay', 'run', '--outbox', '/nowhere/outbox'],
+])('%s %s --telemetry names the package that it needs, where it is missing', (name, ...args) => {
+  const sentence = '--telemetry needs the package `@opentelemetry/api`: npm install @opentelemetry/api'
+  const start = ended('--import', without('@opentelemetry/api'), bin(name), ...args, '--telemetry')
+  expect(start).toEqual({ status: 2, stdout: '', stderr: `${name}: ${sentence}\n` })
+})
+
+test('without tracing nothing of OpenTelemetry is loaded, and `openTelemetry()` names its package where it is missing', () => {
+  const tried = `
+import { openTelemetry } from './adapters/telemetry/index.ts'
+import { testCommunity } from './adapters/testing/index.ts'
+import './daemon/relay/index.ts'
+const { community } = await testCommunity()
+await community.fetch(new Request('https://api.test/admin/v1/networks/1/members', { headers: { traceparent: '00-${'1'.repeat(32)}-${'2'.repeat(16)}-01' } }))
+console.log('served')
+await openTelemetry().catch((error) => console.log(String(error)))`
+  expect(ended('--import', without('@opentelemetry/api'), '--input-type=module', '--eval', tried)).toEqual({
+    status: 0,
+    stderr: '',
+    stdout: 'served\nMissingPackage: openTelemetry() needs the package `@opentelemetry/api`: npm install @opentelemetry/api\n',
+  })
+})
+
 test('a relay on a directory works without the package pg', async () => {
   const flags = ['run', '--control-port', '0', '--json', '--outbox', temporaryDirectory()]
   const relay = spawn(process.execPath, ['--import', withoutPg, bin('folkmoot-relay'), ...flags], {

@@ -10,6 +10,7 @@ import { damageText, type Positions } from '../../../../lib/outbox/source.ts'
 import type { EncryptionFlags } from '../../../encryption-keys.ts'
 import { jsonLines } from '../../../json.ts'
 import { encryptionKeysOf } from '../../../read-encryption-keys.ts'
+import { tracingFor } from '../../../telemetry.ts'
 import { NoRelayYet, UsageError } from '../../../usage.ts'
 import { systemClock } from '../../clock.ts'
 import { openSource, relayHome } from '../../ingest/outbox-address.ts'
@@ -68,6 +69,7 @@ const pieceBytes = 4 * 1024 * 1024
 export async function check(flags: CheckFlags): Promise<Checked> {
   const outbox = outboxOf(flags.outbox)
   const settings = await readSettings(flags)
+  await tracingFor(settings.telemetry)
   const port = settings.controlPort
   const found: Findings = {
     endpoints: new Map(),

@@ -2,6 +2,7 @@
 import type { DestinationStream } from 'pino'
 import { withoutPassword } from '../../../../adapters/sql/postgres/address.ts'
 import { encryptionKeysOf } from '../../../read-encryption-keys.ts'
+import { tracingFor } from '../../../telemetry.ts'
 import { UsageError } from '../../../usage.ts'
 import { systemClock } from '../../clock.ts'
 import { placeOf } from '../../ingest/outbox-address.ts'
@@ -62,9 +63,10 @@ export async function run(flags: RunFlags, host: Host): Promise<void> {
   const outbox = outboxOf(flags.outbox)
   const settings = await readSettings(flags)
   const encryptionKeys = encryptionKeysOf({ ...flags, ...settings })
+  const tracing = await tracingFor(settings.telemetry)
   const log = createLog(host.output, flags.json === true)
   await expectOutbox(outbox, log)
-  const service = await startService({ outbox, settings, encryptionKeys, version: host.version, events: log })
+  const service = await startService({ outbox, settings, encryptionKeys, version: host.version, events: log, tracing })
   const { relay } = service
   const notifier = createNotifier(host.serviceManager, systemClock, () => relay.stuckFor < stuckLimit)
 

@@ -72,6 +72,7 @@ const settingFlags: { readonly [Name in keyof Settings]?: SettingFlag<Settings[N
     option: new Option('--control-port <port>', 'health, metrics and control on this port of the loopback address'),
     read: portOf,
   },
+  telemetry: onOff('--telemetry', 'trace attempts by OpenTelemetry, with the SDK that node --import has registered'),
 }
 
 /** The flag of a setting, as people type it. */

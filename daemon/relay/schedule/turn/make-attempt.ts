@@ -1,5 +1,6 @@
 /** Makes one attempt that was chosen and recorded, and brings its outcome. */
 
+import type { Tracing } from '../../../../lib/base/tracing.ts'
 import { attemptTimeout, coversAttempt, coversRequest } from '../../attempt-timeout.ts'
 import type { RelayEvents } from '../../events.ts'
 import type { Outcome } from '../../send/outcome.ts'
@@ -9,6 +10,7 @@ import type { Endpoint } from '../../store/endpoint/relay-endpoint.ts'
 import type { RelayStore } from '../../store/store.ts'
 import type { InFlightAttempt } from '../choose/in-flight.ts'
 import type { EndpointRun } from '../endpoint/endpoint-run.ts'
+import { inAttemptSpan } from './attempt-span.ts'
 
 export interface AttemptParts {
   readonly store: Pick<RelayStore, 'leasedFor'>
@@ -19,6 +21,7 @@ export interface AttemptParts {
   /** Reads the credentials of an endpoint again. */
   readonly reread: (run: EndpointRun) => void
   readonly events: Required<RelayEvents>
+  readonly tracing?: Tracing | undefined
 }
 
 const notSent = (result: Outcome['result'], reason: string): Outcome => ({
@@ -33,7 +36,9 @@ const notSent = (result: Outcome['result'], reason: string): Outcome => ({
 export async function makeAttempt(attempt: InFlightAttempt, parts: AttemptParts): Promise<Outcome> {
   try {
     const ready = prepare(attempt, parts)
-    return 'result' in ready ? ready : await parts.sender.send(ready)
+    if ('result' in ready) return ready
+    const { tracing, sender } = parts
+    return await (tracing ? inAttemptSpan(tracing, attempt, (trace) => sender.send({ ...ready, trace })) : sender.send(ready))
   } catch (error) {
     parts.events.onFault('an attempt failed unexpectedly', error)
     return notSent('fault', 'unforeseen')
@@ -60,6 +65,7 @@ function prepare({ run, outgoing }: InFlightAttempt, { store, settings, lacking,
     event_id: outgoing.event_id,
     body: outgoing.body,
     timeout,
+    trace: outgoing.trace,
     // This process may be stopped while it waits for a connection, too.
     isAllowed: () => coversRequest(store.leasedFor),
   }

@@ -4,6 +4,7 @@
  * So nothing is sent in a slot before the result that it waited for is recorded. After a kill at most the deliveries in flight
  * repeat.
  */
+import type { Tracing } from '../../../../lib/base/tracing.ts'
 import type { RelayContext } from '../../context.ts'
 import type { Sender } from '../../send/sender.ts'
 import type { Endpoint } from '../../store/endpoint/relay-endpoint.ts'
@@ -24,6 +25,7 @@ import { applyResult } from './result.ts'
 export interface TurnParts extends RelayContext {
   readonly store: RelayStore
   readonly sender: Sender
+  readonly tracing?: Tracing | undefined
   /** From 0 to 1, for jitter. */
   readonly random: () => number
   readonly endpoints: Endpoints

@@ -4,14 +4,15 @@ import { crc32 } from 'node:zlib'
 import type { Plan } from '../database.ts'
 import type { Addressed } from '../endpoint/endpoint-index.ts'
 import { subjectFor } from '../plans/event-subject.ts'
+import { traceOf } from '../plans/event-trace.ts'
 import { arriving } from '../rows.ts'
 
 /** Prepared at the first use: the operator's commands insert none. */
 export function insertEventsInto(connection: DatabaseSync) {
   const prepare = () => ({
     event: connection.prepare(
-      `INSERT INTO events (event_id, network_id, event_type, event_timestamp, received_at, body, crc, subject)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (event_id) DO NOTHING`,
+      `INSERT INTO events (event_id, network_id, event_type, event_timestamp, received_at, body, crc, subject, trace)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (event_id) DO NOTHING`,
     ),
     delivery: connection.prepare(
       `INSERT INTO deliveries (event, endpoint, state, lane, due, subject) VALUES (?, ?, 'pending', ?, ?, ?)`,
@@ -28,7 +29,8 @@ export function insertEventsInto(connection: DatabaseSync) {
       const { event_id, network_id, event_type, event_timestamp, body } = addressed.record
       const bytes = Buffer.from(body)
       const subject = subjectFor(addressed)
-      const result = event.run(event_id, network_id, event_type, event_timestamp, received_at, bytes, crc32(bytes), subject)
+      const facts = [event_id, network_id, event_type, event_timestamp, received_at, bytes, crc32(bytes), subject] as const
+      const result = event.run(...facts, traceOf(addressed))
       if (result.changes === 0) continue
       for (const { ref, order } of addressed.receivers) {
         if (order === 'subject') delivery.run(result.lastInsertRowid, ref, arriving, due, subject)

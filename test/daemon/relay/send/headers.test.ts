@@ -30,6 +30,23 @@ test.each([
   expect(hook.received[1]?.headers).not.toHaveProperty('x-api-key')
 })
 
+const trace = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+
+test.each([
+  ['its trace', { trace }, trace],
+  ['no trace where it has none', {}, undefined],
+  ['no trace where its text is another', { trace: `${trace}\r\nx-more: yes` }, undefined],
+  ['no trace where its ids are zero', { trace: `00-${'0'.repeat(32)}-00f067aa0ba902b7-01` }, undefined],
+  ['no trace where it is no text', { trace: 7 as unknown as string }, undefined],
+])('a delivery has of its event %s', async (_, change, expected) => {
+  const hook = await receiver()
+  const all = await bench()
+  await all.append(endpoint(hook.url), event('one', change))
+  await until(() => hook.received.length === 1, 'it is delivered')
+  expect(hook.received[0]?.headers['traceparent']).toBe(expected)
+  expect([hook.received[0]?.headers['x-more'], all.notices]).toEqual([undefined, []])
+})
+
 test('an endpoint without a key gets the Authorization of its headers, or none', async () => {
   const hook = await receiver()
   const all = await bench()

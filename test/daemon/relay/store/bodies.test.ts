@@ -17,6 +17,7 @@ const outgoing = (delivery: number, bytes = 10): Outgoing => ({
   event_type: 'PostCreatedHook',
   network_id: '1',
   received_at: 0,
+  trace: null,
   body: new Uint8Array(bytes),
   intact: true,
 })
