@@ -129,7 +129,16 @@ const { community } = await testCommunity()
 await community.fetch(new Request('https://api.test/admin/v1/networks/1/members', { headers: { traceparent: '00-${'1'.repeat(32)}-${'2'.repeat(16)}-01' } }))
 console.log('served')
 await openTelemetry().catch((error) => console.log(String(error)))`
-  expect(ended('--import', without('@opentelemetry/api'), '--input-type=module', '--eval', tried)).toEqual({
+  expect(
+    ended(
+      '--disable-warning=ExperimentalWarning',
+      '--import',
+      without('@opentelemetry/api'),
+      '--input-type=module',
+      '--eval',
+      tried,
+    ),
+  ).toEqual({
     status: 0,
     stderr: '',
     stdout: 'served\nMissingPackage: openTelemetry() needs the package `@opentelemetry/api`: npm install @opentelemetry/api\n',
