@@ -40,7 +40,7 @@ const brand = Symbol.for('folkmoot.ApiError')
 
 /** The body of an authentication, permission, HTTPS or rate error. */
 export interface AccessErrorBody {
-  /** The kind of error, in a word or two, such as `Forbidden`. */
+  /** The kind of error in a few words, such as `unauthorized` or `rate limit exceeded`. */
   readonly error: string
   /** One sentence for the client: what is wrong, and the remedy. */
   readonly message: string
