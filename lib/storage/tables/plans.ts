@@ -53,12 +53,19 @@ export const planMemberships = table(
 
 /** The bought plan as it was then: a plan may change or be removed, the receipt stays. */
 export interface PlanSnapshot {
+  /** The plan; null once it no longer exists. */
   readonly id: string | null
+  /** Its name then; null if it is not known. */
   readonly name: string | null
+  /** The price in cents of `currency`. */
   readonly amount: number
+  /** In small letters, such as `usd`. */
   readonly currency: string
+  /** The time that one payment covers, such as `month`, or `one_time`. */
   readonly interval: string
+  /** Free, paid again and again, or paid once. */
   readonly type: 'free' | 'subscription' | 'one-time-payment'
+  /** Whether it began with a free trial. */
   readonly has_free_trial: boolean
 }
 
