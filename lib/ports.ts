@@ -83,6 +83,7 @@ export interface AssetStore {
 /** The result of a download. */
 export type Download =
   | {
+      /** The file was fetched. */
       readonly ok: true
       /** The whole file. */
       readonly bytes: Uint8Array
@@ -90,6 +91,7 @@ export type Download =
       readonly name: string | null
     }
   | {
+      /** There is no file; `reason` says why. */
       readonly ok: false
       /** `refused`: the address may not be called; `too large`: more bytes than allowed; `failed`: any other failure. */
       readonly reason: 'refused' | 'too large' | 'failed'

@@ -7,6 +7,7 @@ import { linkIn, maxLinkHeader } from './link-header.ts'
 export interface Page<Item> {
   /** At most `per_page` records, in the order of the list. */
   readonly items: readonly Item[]
+  /** Where this page and the next one are. */
   readonly links: {
     /** The address of this page. */
     readonly self: string
