@@ -98,7 +98,7 @@ export interface Declaration<
    * a JSON body.
    */
   readonly query?: Q
-  /** The schema of the JSON body; a request to an operation without one has no body. */
+  /** The schema of the JSON body; left out if it takes none. */
   readonly body?: B
   /** A body for the documents, where one with every field would make no sense. */
   readonly example?: Example<NoInfer<B>>

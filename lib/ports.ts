@@ -87,7 +87,7 @@ export type Download =
       readonly ok: true
       /** The whole file. */
       readonly bytes: Uint8Array
-      /** The file's name as its server gave it; null if it gave none. */
+      /** The file's name, such as the end of the address; null if it has none. */
       readonly name: string | null
     }
   | {

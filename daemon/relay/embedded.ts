@@ -42,6 +42,7 @@ export interface RelayStatus {
   readonly endpoints: readonly EndpointStatus[]
 }
 
+/** A relay in the process of the host. */
 export interface EmbeddedRelay {
   /** Its state, as `folkmoot-relay status` shows it. @throws StorageError `unavailable` */
   status(): Promise<RelayStatus>

@@ -219,6 +219,7 @@ export const hostCatalogue = payloadsOf(declaredForHost)
 export type WebhookName = keyof typeof catalogue
 /** An event for the host alone, such as mail to send. */
 export type HostEventName = keyof typeof hostCatalogue
+/** Any event, without the `Hook` that it ends in on the wire. */
 export type EventName = WebhookName | HostEventName
 
 /** The payload that `emit` takes for an event. */

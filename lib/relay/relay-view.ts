@@ -147,7 +147,7 @@ export interface AttemptRow {
 export interface DeliveryDetail extends DeliveryRow {
   /** The exact JSON that is sent; null if it is no longer kept. */
   readonly body: string | null
-  /** Its attempts, the newest first. Old ones may be gone. */
+  /** Its attempts, the newest first. */
   readonly history: readonly AttemptRow[]
 }
 

@@ -101,7 +101,7 @@ export interface Tx {
 
 /** A promise about the work of a transaction; `transaction` of `Storage` describes it. */
 export interface TransactionOptions {
-  /** The work writes nothing, and reads one state throughout. A write would be an error. */
+  /** The work writes nothing, and reads one state throughout. A write is a TypeError. */
   readonly readOnly?: boolean
 }
 
