@@ -22,6 +22,7 @@ type QueryOf<Q> = Q extends Fields ? v.InferOutput<v.ObjectSchema<Q, undefined>>
 
 /** A page on its way out: its records, and where the next one begins. */
 export interface Page<Item> {
+  /** In the order of the list; empty after the last page. */
   readonly items: readonly Item[]
   /** The value of the order column behind which the next page begins; `null` on the last page. */
   readonly after: string | null
@@ -61,6 +62,7 @@ export interface Pager extends Context {
 
 /** The context of work before the transaction: the request, without access to data. */
 export interface Preparation<B> extends Pick<Context, 'ports' | 'limits'> {
+  /** The body, parsed by the operation's schema. */
   readonly body: Output<B>
   /** A name for a new file, which nobody can guess. */
   newName(): string
@@ -73,8 +75,11 @@ export interface Preparation<B> extends Pick<Context, 'ports' | 'limits'> {
 
 /** A handler's argument: the request's parts, typed by its declaration, and the context. */
 export interface Call<Path extends string, Q, B, E extends EventName, Prepared> extends Emitter<E>, Pager {
+  /** The ids of the path by name, such as `{ id: '1001' }`. */
   readonly params: { readonly [Name in ParamNames<Path>]: Id }
+  /** The query, parsed by the operation's schema. */
   readonly query: QueryOf<Q>
+  /** The body, parsed by the operation's schema; `undefined` if it takes none. */
   readonly body: Output<B>
   /** The result of `prepare`. */
   readonly prepared: Prepared
@@ -82,15 +87,22 @@ export interface Call<Path extends string, Q, B, E extends EventName, Prepared> 
 
 /** A call with its types erased. */
 export interface AnyCall extends Context {
+  /** The ids of the path by name, such as `{ id: '1001' }`. */
   readonly params: Readonly<Record<string, string>>
+  /** The query, parsed by the operation's schema. */
   readonly query: unknown
+  /** The body, parsed by the operation's schema; `undefined` if it takes none. */
   readonly body: unknown
+  /** The result of `prepare`; `undefined` without one. */
   readonly prepared: unknown
+  /** Publishes an event in this transaction; its payload must fit the event's schema. */
   emit(name: EventName, payload: unknown): void
+  /** One page of a table, as the request's `page`, `per_page` and `after` ask for. See `Pager`. */
   page<R extends Row, N>(
     table: Table<R, N>,
     query?: Listing<R>,
     present?: (rows: readonly R[]) => readonly unknown[] | Promise<readonly unknown[]>,
   ): Promise<Page<unknown>>
+  /** A list that is answered as a whole, whatever `per_page` asks for; a page after the first one is empty. */
   whole(items: readonly unknown[]): Page<unknown>
 }

@@ -70,10 +70,15 @@ export interface HostCalls {
   readonly acceptInvite: AcceptInvite
   /** Uses a key up, so that a form which a browser sends twice does its work once. */
   readonly firstUse: FirstUse
+  /** Creates, changes, lists and removes networks. */
   readonly networks: Networks
+  /** Makes API keys, lists them and revokes them. A token is shown once, when it is made. */
   readonly keys: Keys
+  /** Registers webhook endpoints, changes them, rotates their credentials and removes them. */
   readonly endpoints: Endpoints
+  /** Finds members and former members as the host sees them, with their addresses, and erases people. */
   readonly members: Members
+  /** Reads who changed what: keys, endpoints, networks, and work that somebody asked of a relay. Adds lines, too. */
   readonly audit: Audit
   /**
    * The same calls on behalf of a person or program, whom the audit then names for every change: `community.by({ actor }).keys`.

@@ -10,6 +10,7 @@ export interface Principal {
   readonly key_id: Id | null
   /** The member who acts: author of posts, owner of reactions. */
   readonly member_id: Id
+  /** What the key may do: `members:read`, `*:read`, `*`, … */
   readonly scopes: readonly string[]
 }
 
@@ -17,7 +18,9 @@ export interface Principal {
 export interface Context {
   /** The one door to data, bound to the network. */
   readonly tx: ScopedTx
+  /** The network of the request. */
   readonly network: NetworkRow
+  /** The caller: the API key, its scopes, and the member it acts for. */
   readonly principal: Principal
   /** The time of the request, as a timestamp. */
   readonly now: string

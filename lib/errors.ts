@@ -6,6 +6,7 @@
 
 /** One way in which an operation may fail, as declared and as thrown. */
 export interface Failure {
+  /** The HTTP status, from 400 to 599. */
   readonly status: number
   /** One sentence for the client; it names the field or the record and, where there is one, the remedy. */
   readonly error: string
@@ -39,16 +40,22 @@ const brand = Symbol.for('folkmoot.ApiError')
 
 /** The body of an authentication, permission, HTTPS or rate error. */
 export interface AccessErrorBody {
+  /** The kind of error in a few words, such as `unauthorized` or `rate limit exceeded`. */
   readonly error: string
+  /** One sentence for the client: what is wrong, and the remedy. */
   readonly message: string
+  /** The HTTP status again. */
   readonly status: number
 }
 
 /** A failure on its way to the client. Everything in it is meant to be read by the client. */
 export class ApiError extends Error {
   readonly [brand] = true
+  /** The HTTP status, such as 422. */
   readonly status: number
+  /** The body of the answer, sent as JSON. */
   readonly body: { readonly error: string } | AccessErrorBody
+  /** Headers that the answer has in addition to the usual ones, such as `retry-after`. */
   readonly headers: Readonly<Record<string, string>>
   /** A thrown error that an operation must declare. Never part of the answer. */
   readonly failure: Failure | undefined

@@ -79,11 +79,13 @@ export interface Declaration<
 > {
   /** `<group>.<verb>`, unique; the operation's id in documents, logs and direct calls. */
   readonly id: Name
+  /** The HTTP method of the request. */
   readonly method: Method
   /** Below `/admin/v1/networks/{network_id}`, with `:name` for an id; the trailing slash as the description has it. */
   readonly path: Path
   /** The same operation under a second method: PUT as well as PATCH. */
   readonly also?: { readonly id: Also; readonly method: Method }
+  /** What a key needs to call it, such as `members:write` (specification, section 5). */
   readonly scope: Scope
   /** One sentence, ending with a full stop. */
   readonly summary: string
@@ -96,22 +98,26 @@ export interface Declaration<
    * a JSON body.
    */
   readonly query?: Q
+  /** The schema of the JSON body; left out if it takes none. */
   readonly body?: B
   /** A body for the documents, where one with every field would make no sense. */
   readonly example?: Example<NoInfer<B>>
   /** The body may also come as a form, `multipart/form-data` or urlencoded: files arrive as `File`, every other field as text. */
   readonly form?: true
+  /** The schema of the record in the answer, or of a page of records. */
   readonly returns?: R
   /** When there may be nothing to return although `returns` is set, as a sentence; then `undefined` is answered with 204. */
   readonly noContent?: Nothing
   /** The ways in which it fails, in addition to those that every operation has (401, 403, 429) and a body brings along (400, 413, 415, 422). */
   readonly errors?: readonly Failure[]
+  /** The events that the handler may publish; it cannot publish others. */
   readonly emits?: readonly E[]
   /**
    * Its handler adds rows: it reads, locks with `share` and inserts, and waits for nothing but `tx`. Several of them may share a
    * commit. One that does more in rare cases is run again alone.
    */
   readonly adds?: true
+  /** Set when it is to be removed: each answer says so in its headers. */
   readonly deprecated?: Deprecation
   /**
    * Work that must not happen in a transaction because it takes long or reaches outside: storing a file. Runs once, before
@@ -120,39 +126,62 @@ export interface Declaration<
   readonly prepare?: (call: Preparation<B>) => Promise<Prepared>
   /** Undoes `prepare` when no transaction came of it. */
   readonly discard?: (prepared: Prepared, call: Pick<Context, 'ports'>) => Promise<void>
+  /** The work itself, in one transaction. It may run again after a conflict, so it has no side effects but through `tx`. */
   readonly handle: (call: Call<Path, Q, B, E, Prepared>) => Returned<R, Nothing>
 }
 
 /** An operation with its types erased, as the registry holds it. */
 export interface AnyOperation {
+  /** `<group>.<verb>`, unique: the operation's id in documents, logs and direct calls. */
   readonly id: string
+  /** The HTTP method of the request. */
   readonly method: Method
+  /** Below `/admin/v1/networks/{network_id}`, with `:name` for an id: `/members/:id/`. */
   readonly path: string
+  /** The same operation under a second method: PUT as well as PATCH. */
   readonly also?: { readonly id: string; readonly method: Method }
+  /** What a key needs to call it, such as `members:write` (specification, section 5). */
   readonly scope: Scope
+  /** What it does, in one sentence. */
   readonly summary: string
+  /** What the summary does not say: side effects, events, who may call it. */
   readonly description: string
+  /** The HTTP status of success. */
   readonly status: number
+  /** Query parameters by name, each with its schema, in addition to those that every list has. */
   readonly query?: Fields
+  /** The schema of the JSON body; left out if it takes none. */
   readonly body?: v.GenericSchema
+  /** A body for the documents, where one with every field would make no sense. */
   readonly example?: Readonly<Record<string, unknown>>
+  /** Set if the body may also come as a form, `multipart/form-data` or urlencoded. */
   readonly form?: true
+  /** The schema of the record in the answer, or of a page of records; left out if it returns nothing. */
   readonly returns?: v.GenericSchema | Paged
+  /** When there may be nothing to return although `returns` is set, as a sentence. The answer is then a 204. */
   readonly noContent?: string
+  /** The ways in which it fails, in addition to 401, 403, 429 and those of a body (400, 413, 415, 422). */
   readonly errors: readonly Failure[]
+  /** The events that it may publish, without `Hook`. */
   readonly emits: readonly EventName[]
+  /** Set if it only reads, locks with `share` and inserts. Several such calls may share a commit. */
   readonly adds?: true
+  /** Set when it is to be removed: each answer says so in its headers. */
   readonly deprecated?: Deprecation
   // Methods, so that those of a declaration, which ask for more than is known here, are assignable.
+  /** Work before the transaction, such as storing a file; it runs once. */
   prepare?(
     call: Pick<AnyCall, 'body' | 'ports' | 'limits'> & { newName(): string; addBytes(bytes: number): void },
   ): Promise<unknown>
+  /** Undoes `prepare` when no transaction came of it. */
   discard?(prepared: unknown, call: Pick<AnyCall, 'ports'>): Promise<void>
+  /** The work itself, in one transaction. It returns the record or the page of the answer. */
   handle(call: AnyCall): Promise<unknown>
 }
 
 /** An operation as its file exports it: what a direct call needs of its types, and no more. */
 export interface Operation<Name extends string, Input, Result, Body = unknown> extends AnyOperation {
+  /** `<group>.<verb>`, unique: the operation's id in documents, logs and direct calls. */
   readonly id: Name
   /** Types only; never set. */
   readonly '~types'?: { readonly input: Input; readonly result: Result; readonly body: Body }

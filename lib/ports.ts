@@ -6,6 +6,7 @@
 
 /** A recurring event: how it repeats, and where it begins (RFC 5545, 3.3.10). */
 export interface Series {
+  /** The unit of `interval`. */
   readonly frequency: 'daily' | 'weekly' | 'monthly' | 'yearly'
   /** Every so many days, weeks, months or years. */
   readonly interval: number
@@ -81,9 +82,20 @@ export interface AssetStore {
 
 /** The result of a download. */
 export type Download =
-  | { readonly ok: true; readonly bytes: Uint8Array; readonly name: string | null }
-  /** `refused`: the address may not be called; `too large`: more bytes than allowed; `failed`: any other failure. */
-  | { readonly ok: false; readonly reason: 'refused' | 'too large' | 'failed' }
+  | {
+      /** The file was fetched. */
+      readonly ok: true
+      /** The whole file. */
+      readonly bytes: Uint8Array
+      /** The file's name, such as the end of the address; null if it has none. */
+      readonly name: string | null
+    }
+  | {
+      /** There is no file; `reason` says why. */
+      readonly ok: false
+      /** `refused`: the address may not be called; `too large`: more bytes than allowed; `failed`: any other failure. */
+      readonly reason: 'refused' | 'too large' | 'failed'
+    }
 
 /** Fetches a file from an address that a stranger has named: it must never reach into the operator's own network. */
 export interface Downloader {
@@ -99,9 +111,14 @@ export interface Downloader {
 
 /** Every door. A missing one closes the operations that need it, and nothing else. */
 export interface Ports {
+  /** Works out the occurrences of recurring events. Without it there are no recurring events. */
   readonly recurrence?: Recurrence
+  /** Checks and formats phone numbers in answers to custom fields. */
   readonly phoneNumbers?: PhoneNumbers
+  /** Stores uploaded files and knows their addresses. */
   readonly assets?: AssetStore
+  /** Tells a file's type from its bytes. */
   readonly fileTypes?: FileTypes
+  /** Fetches a file from an address that the caller gave. */
   readonly download?: Downloader
 }

@@ -26,6 +26,7 @@ export interface HostPrincipal {
 
 /** One count of one minute. */
 export interface RateCount {
+  /** Whether this request is within the limit; if not, it gets a 429. */
   readonly allowed: boolean
   /** Requests left in this minute. */
   readonly remaining: number
@@ -47,12 +48,19 @@ export interface RateLimiter {
 
 /** The request as a hook sees it, for any operation. */
 export interface BeforeCall {
+  /** The operation, such as `members.create`. PUT has the id of PATCH. */
   readonly id: string
+  /** Its declaration: scope, summary, schemas and events. */
   readonly operation: AnyOperation
+  /** The ids of the path by name, such as `{ id: '1001' }`. */
   readonly params: Readonly<Record<string, string>>
+  /** The query, parsed by the operation's schema. */
   readonly query: unknown
+  /** The body, parsed by the operation's schema; `undefined` if it takes none. */
   readonly body: unknown
+  /** The caller: the API key, its scopes, and the member it acts for. */
   readonly principal: Principal
+  /** The transaction of the operation, bound to the network of the request. */
   readonly tx: ScopedTx
 }
 

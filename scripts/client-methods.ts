@@ -8,7 +8,7 @@ import * as v from 'valibot'
 import { camelCase, idsIn, methodName } from '../lib/client/names.ts'
 import { defaultTextLimits, descriptionOf, isPaged } from '../lib/fields.ts'
 import { schemaWriter } from '../lib/openapi/schema.ts'
-import { type Route, routesOf } from '../lib/operation.ts'
+import { type Route, groups as resources, routesOf } from '../lib/operation.ts'
 import { operations } from '../lib/operations.ts'
 import { bodiesFile, recordsFile } from './client-records.ts'
 
@@ -110,7 +110,22 @@ for (const route of routes) {
 }
 const below = (words: readonly string[]): (readonly string[])[] =>
   [...groups.values()].filter((other) => other.length === words.length + 1 && words.every((word, index) => other[index] === word))
-const property = (words: readonly string[]): string => `  readonly ${words.at(-1)}: ${interfaceName(words)}`
+/** What a group is about: the sentence of its resource, and of a group below another one the path. */
+function sentenceOf(words: readonly string[]): string {
+  const within = routes.filter((route) => words.every((word, index) => nameOf(route)[index] === word))
+  const name = (words.at(-1) ?? '').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  const scope = within[0]?.operation.scope.split(':')[0]
+  const sentences = new Map<string | undefined, string>(Object.entries(resources))
+  const hasOwn = words.length === 1 || within.some((route) => nameOf(route).length === words.length + 1)
+  const sentence = (hasOwn ? sentences.get(name) : undefined) ?? sentences.get(scope) ?? ''
+  if (words.length === 1) return sentence
+  const [first = [], ...others] = within.map(({ operation }) => operation.path.split('/').filter((part) => part !== ''))
+  const shared = first.filter((part, index) => others.every((path) => path[index] === part))
+  return `${sentence} Below ${code(`/${shared.join('/').replace(/:(\w+)/g, '{$1}')}`)}.`
+}
+
+const property = (words: readonly string[]): string =>
+  `  /** ${sentenceOf(words)} */\n  readonly ${words.at(-1)}: ${interfaceName(words)}`
 
 function sectionOf(words: readonly string[]): string {
   const own = routes.filter((route) => nameOf(route).slice(0, -1).join('.') === words.join('.'))
@@ -119,7 +134,7 @@ function sectionOf(words: readonly string[]): string {
     return ['  /**', `   * ${summary} ${code(pathOf(route))}`, '   *', `   * ${description}`, '   */', `  ${signature(route)}`]
   })
   const members = [...lines, ...below(words).map(property)].join('\n')
-  return `/** ${code(`client.${words.join('.')}`)} */\nexport interface ${interfaceName(words)} {\n${members}\n}\n`
+  return `/** ${code(`client.${words.join('.')}`)}: ${sentenceOf(words)} */\nexport interface ${interfaceName(words)} {\n${members}\n}\n`
 }
 
 /** The name of a group's file, such as `custom-fields`. */

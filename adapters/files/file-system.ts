@@ -9,6 +9,7 @@ import { dirname } from 'node:path'
 import { makeDirectory } from './directory.ts'
 import { syncContent, syncWhole } from './sync.ts'
 
+/** A file that is open. */
 export interface OpenFile {
   /** Writes at a byte offset and returns the number of bytes written; that may be fewer. */
   write(bytes: Uint8Array, position: number): Promise<number>
@@ -16,14 +17,17 @@ export interface OpenFile {
   read(into: Uint8Array, position: number): Promise<number>
   /** fdatasync. */
   sync(): Promise<void>
+  /** Cuts the file off at this many bytes. */
   truncate(length: number): Promise<void>
   /** Its size in bytes. */
   size(): Promise<number>
   /** How many names it still has; synchronous, because the file is open. */
   links(): number
+  /** Frees its descriptor. */
   close(): Promise<void>
 }
 
+/** As much of a file system as an outbox needs. */
 export interface FileSystem {
   /** Creates a directory of mode 0700 and those above it; nothing happens when it exists. */
   makeDirectory(path: string): Promise<void>
@@ -31,8 +35,11 @@ export interface FileSystem {
   create(path: string, options?: { readonly synced?: boolean }): Promise<OpenFile>
   /** Opens a regular file for reading; a link, a directory or a device is refused. */
   open(path: string): Promise<OpenFile>
+  /** The names in a directory, in no order. */
   list(directory: string): Promise<readonly string[]>
+  /** Gives a file another name; a file of that name is replaced. */
   rename(from: string, to: string): Promise<void>
+  /** Removes a file. */
   remove(path: string): Promise<void>
   /** Makes the names in a directory durable. */
   syncDirectory(directory: string): Promise<void>

@@ -26,6 +26,7 @@ export interface McpOptions extends ToolChoice {
 /** A handler of the protocol. It is a function, and `fetch` is the same function. */
 export interface Mcp {
   (request: Request): Promise<Response>
+  /** Answers one request, as runtimes with a `fetch` handler call it. */
   fetch(request: Request): Promise<Response>
   /** Ends what is in flight. The community stays open. */
   close(): Promise<void>

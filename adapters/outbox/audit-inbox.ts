@@ -59,7 +59,9 @@ async function syncDirectory(path: string): Promise<void> {
 
 /** The number of lines that are in the audit now, and files that hold no line of a network here: those are kept as `.refused`. */
 export interface TakenLines {
+  /** Lines that are in the audit now. */
   readonly taken: number
+  /** The paths of the files that were set aside, with the ending `.refused`. */
   readonly refused: readonly string[]
 }
 

@@ -5,6 +5,7 @@ import { baseOf, baseUrlRule, nameOf } from './directory-assets.ts'
 
 /** The required methods of an S3 client; the `S3` of `@aws-sdk/client-s3` fits, for any compatible service. */
 export interface S3Client {
+  /** Stores a file under a key of the bucket. */
   putObject(input: {
     Bucket: string
     Key: string
@@ -12,6 +13,7 @@ export interface S3Client {
     ContentType: string
     ContentDisposition?: string
   }): Promise<unknown>
+  /** Removes the file with this key. */
   deleteObject(input: { Bucket: string; Key: string }): Promise<unknown>
 }
 

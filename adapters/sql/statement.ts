@@ -3,8 +3,11 @@ import type { LockStrength } from '../../lib/storage/contract.ts'
 import type { Parameter, SqlValue } from './dialect.ts'
 import type { AnyRow } from './values.ts'
 
+/** A statement with its values. */
 export interface Statement {
+  /** The text, with a placeholder for each value. */
   readonly sql: string
+  /** In the order of the placeholders. */
   readonly values: readonly Parameter[]
   /** Asks for one row at most. */
   readonly single?: boolean
@@ -24,8 +27,11 @@ export interface Statement {
   readonly mayCollide?: boolean
 }
 
+/** A statement that asks for rows by a list of ids. */
 export interface ByIds {
+  /** The text, whose list of ids is one parameter. */
   readonly sql: string
+  /** The column of an answer that has the id, from 0. */
   readonly place: number
 }
 

@@ -3,6 +3,7 @@
  * with its length before it. In a list that is one text, both sides look at each character for its quotes.
  */
 export class TextList {
+  /** The texts of the list, in order. */
   readonly texts: readonly (string | null)[]
 
   constructor(texts: readonly (string | null)[]) {

@@ -5,17 +5,25 @@ import type { Dialect, SqlValue } from './dialect.ts'
 
 /** A table as these adapters need it: no row types. */
 export interface TableShape {
+  /** As in the database. */
   readonly name: string
+  /** Every column by its name. */
   readonly columns: Readonly<Record<string, ColumnShape>>
+  /** Unique keys, each as the names of its columns. */
   readonly unique: readonly (readonly string[])[]
+  /** Indexes, each as the names of its columns. */
   readonly indexes: readonly (readonly string[])[]
   /** See `Table`: an index with one of these columns leaves out the rows that have its value. */
   readonly usual?: Readonly<Record<string, string>>
 }
 
+/** A column as these adapters need it. */
 export interface ColumnShape {
+  /** What it holds, from which the type in the database follows. */
   readonly type: ColumnType
+  /** Whether a row may hold null. */
   readonly nullable: boolean
+  /** The value that an insert without this column stores. */
   readonly default?: unknown
 }
 

@@ -34,6 +34,7 @@ import { groupWriterOn, statements } from './sqlite/writer.ts'
 export { migrateSqlite, type SqliteMigration } from './sqlite/migrate.ts'
 export { sqliteOutbox } from './sqlite/outbox.ts'
 
+/** The options of `sqliteStorage`. */
 export interface SqliteOptions {
   /** The file. It is created with mode 0600 if it is missing. */
   readonly path?: string
@@ -51,6 +52,7 @@ export interface SqliteOptions {
   readonly openLog?: typeof openLogFile
 }
 
+/** A storage in a SQLite file. */
 export interface SqliteStorage extends Storage {
   /**
    * A storage whose transactions are part of one that the host has open on its own connection. The host's rows, the API's rows

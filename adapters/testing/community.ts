@@ -31,6 +31,7 @@ export interface TestRequest extends RequestInit {
 
 /** A community in memory, for one test. */
 export interface TestCommunity {
+  /** The community itself, for calls without HTTP. */
   readonly community: Community
   /** The network `paint-pals`. */
   readonly network: NetworkRow

@@ -24,6 +24,7 @@ export interface EmbeddedRelayOptions extends Partial<Omit<Settings, 'encryption
   readonly tracing?: Tracing
 }
 
+/** What a relay is doing now. */
 export interface RelayStatus {
   /** Whether the outbox can be read and results can be recorded. */
   readonly ready: boolean
@@ -37,9 +38,11 @@ export interface RelayStatus {
   readonly backlog: Backlog | null
   /** The port of its control on the loopback address, with the setting `controlPort`. */
   readonly controlPort: number | null
+  /** Every endpoint that it knows, of all networks. */
   readonly endpoints: readonly EndpointStatus[]
 }
 
+/** A relay in the process of the host. */
 export interface EmbeddedRelay {
   /** Its state, as `folkmoot-relay status` shows it. @throws StorageError `unavailable` */
   status(): Promise<RelayStatus>

@@ -4,17 +4,25 @@ import type { Notice } from './store/notice.ts'
 
 /** One attempt, told when its result is recorded. No key, no body, no URL. */
 export interface AttemptReport {
+  /** The network that the event is from. */
   readonly network_id: string
+  /** The endpoint that it went to. */
   readonly endpoint_id: string
+  /** The same on every attempt and at every endpoint; receivers de-duplicate by it. */
   readonly event_id: string
+  /** As on the wire, with `Hook`: `PostCreatedHook`. */
   readonly event_type: string
   /** The size of its body. */
   readonly bytes: number
   /** Which attempt of this delivery it was, from 1. */
   readonly attempt: number
+  /** `delivered` after a 2xx; otherwise the class of the failure, such as `timeout`. */
   readonly outcome: Outcome['result']
+  /** The HTTP status of the answer; null if none came. */
   readonly status: number | null
+  /** The outcome in words, without URLs, keys and bodies. */
   readonly reason: string
+  /** How long the attempt took. */
   readonly milliseconds: number
   /** Whether the request was sent twice, because a connection that had been kept broke before any answer. Absent if not. */
   readonly repeated?: true
@@ -28,8 +36,11 @@ export interface AttemptReport {
   readonly age: number
 }
 
+/** What a relay tells its host while it runs. Nothing waits for these functions. */
 export interface RelayEvents {
+  /** Called after each attempt, when its result is recorded. */
   onAttempt?(report: AttemptReport): void
+  /** Called for what a person should know, such as an endpoint that began to fail. */
   onNotice?(notice: Notice): void
   /** The relay itself failed (a full disk, an unreadable outbox); it continues and retries. */
   onFault?(what: string, error: unknown): void

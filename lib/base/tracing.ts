@@ -6,9 +6,13 @@
 /** Facts of a span, by the names of OpenTelemetry's semantic conventions. */
 export type SpanFacts = Readonly<Record<string, string | number | boolean>>
 
+/** A span to begin. */
 export interface SpanStart {
+  /** One of few, such as `POST`: tracing groups spans by it. `add` may change it later. */
   readonly name: string
+  /** `server`: answers a request. `client`: makes one. `internal`: neither. */
   readonly kind: 'server' | 'internal' | 'client'
+  /** What is known of it at its start; more facts may follow. */
   readonly facts: SpanFacts
   /**
    * A header of the request that it answers: a span that is active already goes before it. Or the stored `traceparent` that it
@@ -31,6 +35,7 @@ export interface Span {
 
 /** Makes spans. No method may throw. */
 export interface Tracing {
+  /** Begins a span, which lasts until its `end` is called. */
   start(span: SpanStart): Span
 }
 

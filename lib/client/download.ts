@@ -13,11 +13,13 @@ export interface DownloadOptions extends Omit<CallOptions, 'idempotencyKey'> {
 
 /** A file on its way in. */
 export interface Download {
+  /** The bytes of the file as they arrive. It can be read once. */
   readonly stream: ReadableStream<Uint8Array>
   /** Its media type, if the server sends one. */
   readonly type: string | null
   /** Its size in bytes, if the server sends it. */
   readonly size: number | null
+  /** The headers of the answer. */
   readonly headers: Headers
 }
 

@@ -4,11 +4,15 @@
 export interface Failed {
   /** The status of the answer; `undefined` without an answer. */
   readonly status?: number | undefined
+  /** The kind of failure as a word, such as `not_found`. */
   readonly code: string
+  /** The id under which the server has logged the request, if it sent one. */
   readonly requestId?: string | undefined
+  /** The headers of the answer; `undefined` without an answer. */
   readonly headers?: Headers | undefined
   /** The body of the answer: its JSON, or its text if it is not JSON. */
   readonly body?: unknown
+  /** The error behind it, such as that of `fetch`. */
   readonly cause?: unknown
 }
 

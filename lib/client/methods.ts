@@ -20,22 +20,40 @@ import type { TagsMethods } from './methods/tags.ts'
 
 /** Every group of methods. */
 export interface ClientMethods {
+  /** What members have reported to the hosts. */
   readonly abuseReports: AbuseReportsMethods
+  /** Images and other files, for badges and for the host's pages. */
   readonly assets: AssetsMethods
+  /** Marks with a picture that hosts give to members. */
   readonly badges: BadgesMethods
+  /** Groups of spaces, in the order in which members see them. */
   readonly collections: CollectionsMethods
+  /** Comments on posts, polls, questions and events, and replies to them. */
   readonly comments: CommentsMethods
+  /** Further questions about members, such as a dropdown of professions. */
   readonly customFields: CustomFieldsMethods
+  /** Events at a place or online, once or as a series. */
   readonly events: EventsMethods
+  /** Invites to the network and to its plans, which the host mails. */
   readonly invites: InvitesMethods
+  /** The member whom the token acts as. */
   readonly me: MeMethods
+  /** People of the network and of its spaces: find, create, change, remove and ban them. */
   readonly members: MembersMethods
+  /** The network that the token belongs to. */
   readonly network: NetworkMethods
+  /** What the network offers for money or for free; each plan opens spaces. Hosts create plans with their payment provider. */
   readonly plans: PlansMethods
+  /** Polls and questions. The host takes and counts the votes. */
   readonly polls: PollsMethods
+  /** Posts and articles; polls, questions and events are listed among them. */
   readonly posts: PostsMethods
+  /** Single payments for plans, as the host reports them. */
   readonly purchases: PurchasesMethods
+  /** The parts of the network in which members meet: each has its own posts, events, courses and members. */
   readonly spaces: SpacesMethods
+  /** Repeated payments for plans, as the host reports them. */
   readonly subscriptions: SubscriptionsMethods
+  /** Labels by which hosts sort members. */
   readonly tags: TagsMethods
 }

@@ -9,6 +9,7 @@ export interface Retry {
   readonly tries: number
   /** Milliseconds until the next one. */
   readonly waitMs: number
+  /** Why the try before it failed. */
   readonly error: Error
 }
 

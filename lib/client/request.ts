@@ -6,8 +6,11 @@ import { payloadOf } from './upload.ts'
 
 /** The parts of a call, whichever way it was written. */
 export interface CallParts {
+  /** The ids of the path by name, such as `{ id: '1001' }`. */
   readonly params?: Readonly<Record<string, unknown>> | undefined
+  /** The query parameters by name; those that are `undefined` or null are left out. */
   readonly query?: Readonly<Record<string, unknown>> | undefined
+  /** The body, which is sent as JSON, or as a form if it has a file. */
   readonly body?: unknown
 }
 

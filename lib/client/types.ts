@@ -10,9 +10,13 @@ export type Id = string | number | bigint
 
 /** The answer to a call, with what came along with the record. */
 export interface Answered<Result> {
+  /** The record; `undefined` for an answer without a body. */
   readonly data: Result
+  /** The HTTP status, such as 201. */
   readonly status: number
+  /** The headers of the answer. */
   readonly headers: Headers
+  /** The id under which the server has logged the request; `undefined` if it sent none. */
   readonly requestId: string | undefined
 }
 

@@ -3,6 +3,7 @@ import type { Payload } from './send.ts'
 
 /** A file that is sent as it is read. A request with one is never tried again. */
 export interface FileStream {
+  /** The bytes of the file. It is read once. */
   readonly stream: ReadableStream<Uint8Array>
   /** The name of the file, such as `wash.png`. */
   readonly name: string

@@ -219,6 +219,7 @@ export const hostCatalogue = payloadsOf(declaredForHost)
 export type WebhookName = keyof typeof catalogue
 /** An event for the host alone, such as mail to send. */
 export type HostEventName = keyof typeof hostCatalogue
+/** Any event, without the `Hook` that it ends in on the wire. */
 export type EventName = WebhookName | HostEventName
 
 /** The payload that `emit` takes for an event. */
@@ -228,9 +229,11 @@ export type PayloadOf<Name extends EventName> = v.InferInput<(typeof everything)
 export interface EventOf<Name extends EventName> {
   /** The same on every attempt; receivers de-duplicate by it. */
   readonly event_id: string
+  /** The event's name with `Hook`, as on the wire: `PostCreatedHook`. */
   readonly event_type: `${Name}Hook`
   /** ISO 8601, UTC. */
   readonly event_timestamp: string
+  /** The record that the event carries (specification, section 6). */
   readonly payload: PayloadOf<Name>
 }
 
@@ -238,7 +241,12 @@ export interface EventOf<Name extends EventName> {
 export type WebhookEvent = { [Name in WebhookName]: EventOf<Name> }[WebhookName]
 
 /** A committed event, as hooks see it. Compare `event_type`, and TypeScript narrows `payload`. */
-export type CommittedEvent = { [Name in EventName]: EventOf<Name> & { readonly network_id: IdText } }[EventName]
+export type CommittedEvent = {
+  [Name in EventName]: EventOf<Name> & {
+    /** The network that the event is from. */
+    readonly network_id: IdText
+  }
+}[EventName]
 
 const everything = { ...catalogue, ...hostCatalogue }
 

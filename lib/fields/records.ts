@@ -47,6 +47,7 @@ export function record<const F extends Fields>(name: string, fields: F): v.Objec
 
 /** A page of records: what a list operation returns. */
 export interface Paged<S extends v.GenericSchema = v.GenericSchema> {
+  /** The schema of one record of the page. */
   readonly paged: S
 }
 

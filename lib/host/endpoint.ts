@@ -25,11 +25,13 @@ export interface EndpointChanges extends AttributeChanges {
 export interface NewEndpoint extends EndpointChanges {
   /** The network, by id or subdomain. */
   readonly network_id: Id | number
+  /** Where the relay posts events. An absolute URL; a second call with the same URL changes that endpoint. */
   readonly url: string
 }
 
 /** A webhook endpoint as it stands, without its key and secrets. */
 export interface Endpoint extends Omit<EndpointRow, CredentialName | 'public_keys'> {
+  /** Whether deliveries have a signature, so that receivers can check who sent them. */
   readonly signed: boolean
   /** For receivers: the public keys (`whpk_…`) of its private ones, newest first. */
   readonly public_keys: readonly string[]
@@ -45,6 +47,7 @@ export interface Endpoint extends Omit<EndpointRow, CredentialName | 'public_key
 export interface RegisteredEndpoint extends Endpoint {
   /** `null`: it gets none. */
   readonly key: string | null
+  /** The signing secrets (`whsec_…`), newest first; none if deliveries are not signed. */
   readonly secrets: readonly string[]
 }
 
@@ -60,7 +63,10 @@ export interface EndpointRotation {
 
 /** An endpoint after a rotation, with its new credentials; they are shown here once. */
 export interface RotatedEndpoint {
+  /** Its new state, with the time until which the old credentials stay valid. */
   readonly endpoint: Endpoint
+  /** The new key; left out if it was not rotated. */
   readonly key?: string
+  /** The new signing secret; left out if it was not rotated. */
   readonly secret?: string
 }

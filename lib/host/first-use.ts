@@ -13,7 +13,12 @@ import type { Networks } from './networks.ts'
  * @returns whether it is the first call with this key in 24 hours
  * @throws ApiError 404 when there is no such network, 422 for a key that cannot be one
  */
-export type FirstUse = (use: { readonly network_id: Id | number; readonly key: string }) => Promise<boolean>
+export type FirstUse = (use: {
+  /** The network, by id or subdomain. */
+  readonly network_id: Id | number
+  /** 1 to 255 printable ASCII characters, such as an id that the form carries. */
+  readonly key: string
+}) => Promise<boolean>
 
 // No API key and no host's name has a blank at its end, so these keys are apart from those of requests.
 const caller = 'first use '

@@ -30,6 +30,7 @@ export interface NewKey {
 
 /** A key as lists show it: without its token, which is kept nowhere. */
 export interface KeyListing extends Omit<ApiKeyRow, 'token_hash'> {
+  /** `Revoked` once somebody revoked it, for good. One that has only expired is `Active`; see `expired`. */
   readonly status: 'Active' | 'Revoked'
   /** Whether it has expired. */
   readonly expired: boolean
@@ -49,6 +50,7 @@ export interface KeyQuery {
 
 /** A page of keys, the newest first. */
 export interface KeyPage {
+  /** At most `limit` keys. */
   readonly items: readonly KeyListing[]
   /** Given as `after` it yields the next page; null on the last. A page with `next` may hold fewer than `limit`. */
   readonly next: Id | null

@@ -25,6 +25,7 @@ export interface MemberListing
   > {
   /** Whether their address cannot join: also of a deleted account that was banned. */
   readonly is_banned: boolean
+  /** The reason given with the ban; null if there is none, or no ban. */
   readonly ban_reason: string | null
   /** When they were removed, banned or deleted; null of a member who is there, and if an earlier version did not keep it. */
   readonly left_at: string | null
@@ -48,6 +49,7 @@ export interface MemberQuery {
 
 /** A page of members, the newest first. */
 export interface MemberPage {
+  /** At most `limit` members. */
   readonly items: readonly MemberListing[]
   /** Given as `after` it yields the next page; null on the last. A page with `next` may hold fewer than `limit`, even none. */
   readonly next: Id | null

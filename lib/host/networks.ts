@@ -20,9 +20,13 @@ import type { AuditSubject } from './audit/line.ts'
 
 /** The fields of a network that a host may change. Omitted fields stay. */
 export interface NetworkChanges {
+  /** Its name, as members see it. */
   readonly title?: string
+  /** A second line below the title. */
   readonly subtitle?: string
+  /** What the network is for, in a sentence. */
   readonly purpose?: string
+  /** What a visitor should know about it; a longer text. */
   readonly description?: string
   /** The plan that sets the rate limit. */
   readonly service_plan?: NetworkRow['service_plan']
@@ -34,9 +38,11 @@ export interface NetworkChanges {
 export interface NewNetwork extends NetworkChanges {
   /** `^[a-z][a-z0-9-]+$`; unique. It stays: addresses are made of it. */
   readonly subdomain: string
+  /** Its name, as members see it. The only text that is required. */
   readonly title: string
   /** The first host: who the network's keys act for by default. */
   readonly owner: {
+    /** Unique among the members of the network. */
     readonly email: string
     readonly first_name: string
     readonly last_name: string
@@ -45,6 +51,7 @@ export interface NewNetwork extends NetworkChanges {
   }
   /** The ids of the network and of its owner, where they must be known beforehand; made up otherwise. */
   readonly id?: Id | number
+  /** As `id`, for the member who hosts it. */
   readonly owner_id?: Id | number
 }
 
@@ -58,6 +65,7 @@ export interface NetworkQuery {
 
 /** A page of networks, in the order of their ids. */
 export interface NetworkPage {
+  /** At most `limit` networks. */
   readonly items: readonly NetworkRow[]
   /** Given as `after` it yields the next page; null on the last. */
   readonly next: Id | null

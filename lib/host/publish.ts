@@ -15,6 +15,7 @@ export interface Publication<Name extends WebhookName> {
   readonly network: Id | number
   /** The event's name, with or without `Hook`. */
   readonly event: Name | `${Name}Hook`
+  /** The record that the event's webhook carries (specification, section 6). */
   readonly payload: PayloadOf<Name>
 }
 

@@ -9,6 +9,7 @@ import { createPieces } from './pieces.ts'
 
 /** A request, as a server adapter hands it over. */
 export interface Incoming {
+  /** In capitals, such as `GET`. */
   readonly method: string
   /** The path as called, still percent-encoded, without the query. */
   readonly path: string
@@ -39,7 +40,9 @@ export interface Incoming {
 
 /** An answer, for a server adapter to write. */
 export interface Answer {
+  /** The HTTP status, such as 200. */
   readonly status: number
+  /** By name; a name comes once, whatever its case. */
   readonly headers: Readonly<Record<string, string>>
   /** `null` where there is no body. */
   readonly body: string | null

@@ -10,6 +10,7 @@ import type { Id } from '../storage/table.ts'
 export interface InFlight {
   /** Requests that are being carried out, or whose answer is on its way. */
   readonly requests: number
+  /** Bytes of bodies that are held for those requests and answers. */
   readonly bytes: number
   /** The most bytes that were ever in flight together. */
   readonly peakBytes: number

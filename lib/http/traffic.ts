@@ -10,6 +10,7 @@ import type { Id } from '../storage/table.ts'
 export interface TrafficHour {
   /** Its beginning. */
   readonly at: string
+  /** All requests that were answered, whatever the status. */
   readonly requests: number
   /** Those that were answered with 400 to 499. */
   readonly refused: number
@@ -23,9 +24,17 @@ export interface KeyTraffic {
   readonly key: string
   /** In the last hour with a request. */
   readonly requests: number
+  /** When it was last used. ISO 8601, UTC. */
   readonly last_request_at: string
   /** The rate limit at the last request; null for a plan without one. */
-  readonly limit: { readonly per_minute: number; readonly remaining: number; readonly resets_at: string } | null
+  readonly limit: {
+    /** Requests that are allowed in a minute. */
+    readonly per_minute: number
+    /** Requests that were left in that minute. */
+    readonly remaining: number
+    /** When the count starts over. ISO 8601, UTC. */
+    readonly resets_at: string
+  } | null
 }
 
 /** The requests of one network that this process has answered. */

@@ -13,6 +13,7 @@ import { audiences, orders } from './values.ts'
 
 /** A key or a signing secret that was replaced and stays valid with the new one for a time. */
 export interface Replaced {
+  /** The old key or secret; a relay may have it encrypted. */
   readonly value: string
   /** ISO 8601, UTC. Relays stop using it at this time by their own clock. */
   readonly until: string

@@ -4,17 +4,42 @@
 export type FilterValue = string | number | boolean | null
 
 /** A condition on the value that a JSON pointer (RFC 6901) names in the payload. */
-export type FilterCondition = { readonly path: string } & (
-  | { readonly equals: FilterValue }
-  | { readonly in: readonly FilterValue[] }
-  | { readonly exists: boolean }
-  | { readonly prefix: string }
+export type FilterCondition = {
+  /** A JSON pointer into the payload, such as `/author/id`. */
+  readonly path: string
+} & (
+  | {
+      /** The value, or one of a list there, is this one. Numbers equal the same text. */
+      readonly equals: FilterValue
+    }
+  | {
+      /** The value, or one of a list there, is one of these: at most 100. */
+      readonly in: readonly FilterValue[]
+    }
+  | {
+      /** `true`: there is a value, also null; `false`: there is none. */
+      readonly exists: boolean
+    }
+  | {
+      /** The value, or one of a list there, begins with this text. */
+      readonly prefix: string
+    }
 )
 
+/** Which payloads an endpoint wants: one condition, or several joined by `all`, `any` and `not`. */
 export type Filter =
-  | { readonly all: readonly Filter[] }
-  | { readonly any: readonly Filter[] }
-  | { readonly not: Filter }
+  | {
+      /** Every one of these must hold. */
+      readonly all: readonly Filter[]
+    }
+  | {
+      /** At least one of these must hold. */
+      readonly any: readonly Filter[]
+    }
+  | {
+      /** This must not hold. */
+      readonly not: Filter
+    }
   | FilterCondition
 
 const mostConditions = 20

@@ -2,7 +2,9 @@
 
 /** A header of every delivery. Its value is a secret: only its name is shown. */
 export interface Header {
+  /** Any case, as HTTP does not distinguish it: `x-team`. */
   readonly name: string
+  /** A secret, as with a key: it is encrypted in the outbox if there are encryption keys. */
   readonly value: string
 }
 

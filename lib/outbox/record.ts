@@ -7,7 +7,9 @@ export type { Audience, Replaced }
 
 /** One event, once, however many endpoints it goes to. */
 export interface EventRecord {
+  /** What the record is: an event. */
   readonly kind: 'event'
+  /** The network that the event is from. */
   readonly network_id: Id
   /** Unique, the same on every attempt and at every endpoint; receivers de-duplicate by it. */
   readonly event_id: string
@@ -15,6 +17,7 @@ export interface EventRecord {
   readonly event_type: string
   /** ISO 8601, UTC. */
   readonly event_timestamp: string
+  /** Which endpoints get it: those of integrations, or the host's own. */
   readonly audience: Audience
   /** The subject (`member:1001`): see `order`. Missing in records of earlier versions, and if a payload names none. */
   readonly subject?: string
@@ -26,9 +29,13 @@ export interface EventRecord {
 
 /** A webhook endpoint as it is from now on. */
 export interface EndpointUpsert extends RecordedAttributes {
+  /** What the record is: the state of an endpoint. */
   readonly kind: 'endpoint'
+  /** The endpoint is new or has changed. */
   readonly action: 'upsert'
+  /** The endpoint. */
   readonly id: Id
+  /** The network whose events it gets. */
   readonly network_id: Id
   /** What a relay must know to send to it, in words (`requires.ts`). Missing: nothing beyond the attributes of the first version. */
   readonly requires?: readonly string[]
@@ -36,15 +43,21 @@ export interface EndpointUpsert extends RecordedAttributes {
 
 /** A webhook endpoint that is gone. */
 export interface EndpointRemoval {
+  /** What the record is: the state of an endpoint. */
   readonly kind: 'endpoint'
+  /** The endpoint was removed: a relay sends nothing more to it. */
   readonly action: 'remove'
+  /** The endpoint. */
   readonly id: Id
+  /** The network that it belonged to. */
   readonly network_id: Id
 }
 
 /** A person who was erased: the relay keeps no done deliveries of events that name one of these records. */
 export interface ErasureRecord {
+  /** What the record is: the erasure of a person. */
   readonly kind: 'erasure'
+  /** The network that the person was in. */
   readonly network_id: Id
   /** The member, or invites to them: at least one, at most `mostErasedIds`. */
   readonly ids: readonly Id[]

@@ -17,14 +17,19 @@ export const tableStream = 'outbox'
 
 /** A piece of a stream that could not be read or used: it was counted, set aside and skipped. */
 export interface Damage {
+  /** The stream that it is in: the name of a segment file, or `outbox` for a table. */
   readonly stream: string
   /** A byte of a segment, or the number of a row. */
   readonly offset: number
+  /** Its size. */
   readonly bytes: number
+  /** What is wrong with it, in words. */
   readonly reason: string
   /** Its subject, as far as it is known. */
   readonly network_id?: string | null
+  /** Of an endpoint's record the endpoint. */
   readonly endpoint_id?: string | null
+  /** Of an event's record the event. */
   readonly event_id?: string | null
   /** The skipped content, if the source itself keeps no copy of it. */
   readonly content?: string
@@ -34,11 +39,13 @@ export interface Damage {
 export const damageText = ({ stream, offset, bytes, reason }: Damage): string =>
   `${stream === tableStream ? `row ${offset} of the outbox` : `${stream} at byte ${offset}`}, ${bytes} bytes: ${reason}`
 
+/** What one `read` of an outbox returns. */
 export interface Reading {
   /** One list per commit, in the order of their stream. */
   readonly commits: readonly (readonly OutboxRecord[])[]
   /** Where the streams that were read stand after these commits; the other streams are left out. */
   readonly positions: Positions
+  /** The pieces that could not be used; empty in all but rare cases. */
   readonly damage: readonly Damage[]
   /** Whether there is more to read immediately. */
   readonly more: boolean
@@ -46,13 +53,16 @@ export interface Reading {
 
 /** The amount in an outbox that is not ingested, as far as the source can measure it at little cost. */
 export interface Backlog {
+  /** What `count` counts: bytes of segment files, or commits of a table. */
   readonly unit: 'bytes' | 'commits'
+  /** The amount; 0 if everything is ingested. */
   readonly count: number
 }
 
 /** Of a backlog that is a table at most so many commits are counted. */
 export const maxCounted = 10_000
 
+/** An outbox as a relay reads it. */
 export interface OutboxSource {
   /**
    * The next commits after `positions`; a stream that `positions` does not name is read from its beginning.
@@ -68,5 +78,6 @@ export interface OutboxSource {
   backlog(positions: Positions): Promise<Backlog>
   /** Calls back soon after something may have been added; a hint, never a promise. The result ends it. */
   watch(changed: () => void): () => void
+  /** Ends all watching and frees files and connections. */
   close(): Promise<void>
 }

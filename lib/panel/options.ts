@@ -22,6 +22,7 @@ export interface PanelOptions<Host = void> {
    * come from it. By default the origin of the request.
    */
   readonly publicUrl?: string
+  /** The name and the look of your product, in place of folkmoot's. */
   readonly brand?: Brand
   /** Fields of bodies that are shown as dots, by name and at every depth: `['email', 'location']`. */
   readonly maskedFields?: readonly string[]

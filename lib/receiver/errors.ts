@@ -23,6 +23,7 @@ export type WebhookErrorCode = keyof typeof statuses
 /** A request that is refused. Its message is a sentence for the sender's operator: it contains no key and no data. */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError'
+  /** Why it is refused, such as `signature_wrong`. */
   readonly code: WebhookErrorCode
   /** The status to answer. */
   readonly status: number

@@ -4,9 +4,13 @@ import { WebhookError } from './errors.ts'
 
 /** The relay's test of an endpoint. */
 export interface TestEvent {
+  /** The same on every attempt; receivers de-duplicate by it. */
   readonly event_id: string
+  /** Tells it apart from every real event. */
   readonly event_type: 'TestHook'
+  /** When the test was made. ISO 8601, UTC. */
   readonly event_timestamp: string
+  /** A sentence for a person, and nothing else. */
   readonly payload: { readonly message: string }
 }
 

@@ -7,23 +7,33 @@ import { WebhookError } from './errors.ts'
  * the bytes that were sent, in `rawBody`, in `body`, or still to be read.
  */
 export interface RawRequest {
+  /** In capitals, such as `POST`; left out, it is not checked. */
   readonly method?: string | undefined
+  /** An object of names and values, as Node has it, or a Web `Headers`. The case of names does not matter. */
   readonly headers: HeadersOf | Readonly<Record<string, string | readonly string[] | undefined>>
+  /** The bytes as they were sent, from a parser that keeps them; it goes before `body`. */
   readonly rawBody?: unknown
+  /** The bytes as they were sent. A body parsed as JSON is refused, because its signature cannot be checked. */
   readonly body?: unknown
 }
 
 /** The headers of a Web `Request`. */
 interface HeadersOf {
+  /** The value of a header, in any case; null if there is none. */
   get(name: string): string | null
 }
 
 /** The part of a Web `Request` that `receive` needs; every runtime's own fits. */
 export interface WebRequest {
+  /** In capitals, such as `POST`. */
   readonly method: string
+  /** The headers, of which those of the signature and the event are read. */
   readonly headers: HeadersOf
+  /** The stream of the body; null if it has none. */
   readonly body: unknown
+  /** Whether the body was read before; then its signature cannot be checked. */
   readonly bodyUsed: boolean
+  /** Reads the whole body; called where `body` is no stream. */
   arrayBuffer(): Promise<ArrayBuffer>
 }
 

@@ -6,6 +6,7 @@ import { requireOptions } from './given.ts'
  * whose work failed is not in the store, and its next delivery is no duplicate. A `Set` fits, and so does a table or a cache.
  */
 export interface EventStore {
+  /** Whether the event was handled before. */
   has(event_id: string): boolean | Promise<boolean>
   /** Its result is awaited and ignored. */
   add(event_id: string): unknown

@@ -15,17 +15,25 @@ export const mostOfEndpoint = 100_000
 
 /** An endpoint as the relay sends to it. It never contains its key, its secrets or its address. */
 export interface EndpointHealth {
+  /** The endpoint, as `community.endpoints` lists it. */
   readonly endpoint_id: Id
+  /** What the relay does with it now: `delivering`, or why it sends less or nothing. */
   readonly activity: EndpointActivity
   /** Why it is disabled or set aside, or why its key cannot be read; null otherwise. */
   readonly reason: string | null
+  /** Deliveries that are not done yet, counted up to 100,000: new ones, and those that wait for a retry. */
   readonly pending: number
+  /** Deliveries without an attempt left, counted up to 100,000. A replay sends them again. */
   readonly dead: number
+  /** When the relay ingested the oldest pending event. ISO 8601, UTC; null if nothing is pending. */
   readonly oldest_pending_at: string | null
+  /** When an attempt last got a 2xx. ISO 8601, UTC; null before the first. */
   readonly last_success_at: string | null
   /** Why the latest attempt failed; null once one was delivered. */
   readonly last_error: string | null
+  /** When the next delivery is due. ISO 8601, UTC; null if none is, or nothing is sent to it. */
   readonly next_attempt_at: string | null
+  /** When an open circuit lets one delivery through, to see whether the receiver works again; null if closed. */
   readonly next_probe_at: string | null
   /** The last 24 hours, the oldest first; hours without an attempt may be left out. */
   readonly hours: readonly AttemptCount[]
@@ -35,7 +43,9 @@ export interface EndpointHealth {
 export interface AttemptCount {
   /** Its beginning. */
   readonly at: string
+  /** Those that the receiver answered with a 2xx. */
   readonly delivered: number
+  /** Those with any other outcome, such as a 500 or a time-out. */
   readonly failed: number
 }
 
@@ -43,15 +53,19 @@ export interface AttemptCount {
 export interface RelayStatus {
   /** Whether a relay sends now. */
   readonly running: boolean
+  /** Each endpoint of the network that the relay has heard of. */
   readonly endpoints: readonly EndpointHealth[]
 }
 
 /** Which deliveries; every condition that is given must hold. */
 export interface DeliveryFilter {
+  /** Only deliveries to this endpoint. */
   readonly endpoint_id?: Id
   /** As on the wire: `PostCreatedHook`. */
   readonly event_type?: string
+  /** Only deliveries of this event: one for each endpoint that gets it. */
   readonly event_id?: string
+  /** Only deliveries that are in this state now. */
   readonly state?: DeliveryState
   /** The outcome of the latest attempt, such as `timeout`. */
   readonly outcome?: string
@@ -65,6 +79,7 @@ export interface DeliveryFilter {
   readonly until?: string
 }
 
+/** The part of a list of deliveries to return. */
 export interface DeliveryPaging {
   /** At most so many, from 1 to 100. */
   readonly limit: number
@@ -76,15 +91,23 @@ export interface DeliveryPaging {
 export interface DeliveryRow {
   /** A text without blanks, which the store makes. */
   readonly id: string
+  /** The endpoint that it goes to. */
   readonly endpoint_id: Id
+  /** The same on every attempt and at every endpoint; receivers de-duplicate by it. */
   readonly event_id: string
+  /** As on the wire, with `Hook`: `PostCreatedHook`. */
   readonly event_type: string
+  /** When the event happened. ISO 8601, UTC. */
   readonly event_timestamp: string
+  /** `pending` until an attempt gets a 2xx, none is left, or an operator sets it aside. */
   readonly state: DeliveryState
+  /** Attempts so far; 0 before the first. */
   readonly attempts: number
+  /** ISO 8601, UTC; null before the first attempt. */
   readonly last_attempt_at: string | null
   /** `delivered`, or the class of the failure. */
   readonly last_outcome: string | null
+  /** The HTTP status of the latest attempt; null if no answer came, or before the first. */
   readonly last_status: number | null
   /** The duration of the latest attempt. */
   readonly milliseconds: number | null
@@ -94,6 +117,7 @@ export interface DeliveryRow {
 
 /** A page of deliveries, the newest first. */
 export interface DeliveryPage {
+  /** At most `limit` deliveries. */
   readonly items: readonly DeliveryRow[]
   /** Given as `after` it yields the next page; null on the last. */
   readonly next: string | null
@@ -101,9 +125,13 @@ export interface DeliveryPage {
 
 /** One attempt. */
 export interface AttemptRow {
+  /** Which attempt of the delivery it was, from 1. */
   readonly number: number
+  /** When it was made. ISO 8601, UTC. */
   readonly at: string
+  /** How long it took, up to the end of the answer or the failure. */
   readonly milliseconds: number
+  /** The HTTP status of the answer; null if none came. */
   readonly status: number | null
   /** `delivered`, or the class of the failure. */
   readonly outcome: string
@@ -119,11 +147,13 @@ export interface AttemptRow {
 export interface DeliveryDetail extends DeliveryRow {
   /** The exact JSON that is sent; null if it is no longer kept. */
   readonly body: string | null
+  /** Its attempts, the newest first. */
   readonly history: readonly AttemptRow[]
 }
 
 /** A number that was counted up to a bound, and within a time-out. */
 export interface CappedCount {
+  /** The number found; with `exact: false` there are at least so many. */
   readonly count: number
   /** `false`: there are more than `count`. */
   readonly exact: boolean
@@ -138,17 +168,27 @@ export interface Actor {
 }
 
 /** The deliveries to resend: those named, or all that match at the start. Pending ones are due already and are left out. */
-export type ReplaySelection = { readonly ids: readonly string[] } | { readonly filter: DeliveryFilter }
+export type ReplaySelection =
+  | {
+      /** Deliveries, by the `id` of their rows. */
+      readonly ids: readonly string[]
+    }
+  | {
+      /** All deliveries of the network that match when it begins. */
+      readonly filter: DeliveryFilter
+    }
 
 /** A resend that began. */
 export interface ReplayProgress {
   /** A text without blanks. */
   readonly id: string
+  /** `running` until all are due again; `stopped` by a person, `failed` by the relay. */
   readonly state: 'running' | 'done' | 'stopped' | 'failed'
   /** Deliveries that are due again. */
   readonly done: number
   /** The deliveries that matched at the start, capped as counts are. */
   readonly of: CappedCount
+  /** When it was asked for. ISO 8601, UTC. */
   readonly started_at: string
 }
 
@@ -156,9 +196,11 @@ export interface ReplayProgress {
 export interface TestAnswer {
   /** `delivered`, or the class of the failure. */
   readonly outcome: string
+  /** The HTTP status of the answer; null if none came. */
   readonly status: number | null
   /** In words, without addresses, keys and bodies. */
   readonly reason: string
+  /** How long the attempt took. */
   readonly milliseconds: number
   /** The beginning of what the receiver answered, at most 8 KiB. */
   readonly answer?: string | null
@@ -176,7 +218,9 @@ export interface RelayMinute extends AttemptCount {
 export interface RelayActivity {
   /** One entry for each minute with an attempt or a change, the oldest first. */
   readonly minutes: readonly RelayMinute[]
+  /** When the oldest pending event of the network was ingested. ISO 8601, UTC; null if nothing is pending. */
   readonly oldest_pending_at: string | null
+  /** Deliveries of the network that are not done yet. */
   readonly pending: CappedCount
 }
 

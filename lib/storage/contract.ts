@@ -23,6 +23,7 @@ export type Where<R> = { readonly [K in keyof R]?: R[K] | readonly R[K][] }
 
 /** Which rows of a table, in which order, and how many. */
 export interface Query<R> {
+  /** The conditions that a row must meet; without any, all rows match. */
   readonly where?: Where<R>
   /**
    * One column, `id` ascending by default. Rows with the same value follow each other by id in the same direction.
@@ -100,6 +101,7 @@ export interface Tx {
 
 /** A promise about the work of a transaction; `transaction` of `Storage` describes it. */
 export interface TransactionOptions {
+  /** The work writes nothing, and reads one state throughout. A write is a TypeError. */
   readonly readOnly?: boolean
 }
 
@@ -167,6 +169,7 @@ export interface OutboxWriter {
   append(commits: readonly (readonly OutboxRecord[])[]): Promise<void>
   /** Where a relay finds it, as for `folkmoot-relay run --outbox`. */
   readonly address?: string
+  /** Waits for running appends, then frees its files. */
   close(): Promise<void>
 }
 
@@ -195,6 +198,7 @@ const brand = Symbol.for('folkmoot.StorageError')
  */
 export class StorageError extends Error {
   readonly [brand] = true
+  /** The kind of error, as listed above: `unique`, `conflict`, `full`, … */
   readonly code: StorageErrorCode
 
   constructor(code: StorageErrorCode, message: string, options?: ErrorOptions) {
@@ -206,7 +210,9 @@ export class StorageError extends Error {
 
 /** A unique key is taken. `key` names its columns, `['id']` for the primary key. */
 export class UniqueViolation extends StorageError {
+  /** The name of the table. */
   readonly table: string
+  /** The columns of the key that is taken, without their values. */
   readonly key: readonly string[]
 
   constructor(table: string, key: readonly string[]) {

@@ -10,23 +10,33 @@ import type { Id, Row, Table } from './table.ts'
 
 /** The same methods as `Tx`. `network_id` is filled in and checked, and inserts may omit columns with a default. */
 export interface ScopedTx {
+  /** The row of this network with this id, or `undefined`. */
   get<R extends Row, N>(table: Table<R, N>, id: Id): Promise<R | undefined>
+  /** The rows of this network that match, in order. */
   find<R extends Row, N>(table: Table<R, N>, query: Query<R>): Promise<R[]>
   /** The first row that matches. */
   first<R extends Row, N>(table: Table<R, N>, where: Where<R>): Promise<R | undefined>
+  /** How many rows of this network match. */
   count<R extends Row, N>(table: Table<R, N>, where: Where<R>): Promise<number>
+  /** Stores a row and returns it. Columns with a default may be left out. */
   insert<R extends Row, N>(table: Table<R, N>, row: NoInfer<N>): Promise<R>
   /** Changes a row. A patch with `updated_at` that changes nothing else gives the row back as it is, `updated_at` and all. */
   update<R extends Row, N>(table: Table<R, N>, id: Id, patch: Patch<R>, guard?: Where<R>): Promise<R | undefined>
   /** The same for a row to which something belongs that has changed: `updated_at` moves even if no other column does. */
   touch<R extends Row, N>(table: Table<R, N>, id: Id, patch: Patch<R>): Promise<R | undefined>
+  /** Adds to columns of a row and returns it. Of concurrent increments none is lost. */
   increment<R extends Row, N>(table: Table<R, N>, id: Id, by: Increment<R>, guard?: Where<R>): Promise<R | undefined>
+  /** Removes a row and returns it; `undefined` if there was none or `guard` does not hold. */
   remove<R extends Row, N>(table: Table<R, N>, id: Id, guard?: Where<R>): Promise<R | undefined>
   /** Changes a row that was added for good. Only for the erasure of a person: whatever else it says stays. */
   redact<R extends Row, N>(table: Table<R, N>, id: Id, patch: Patch<R>): Promise<R | undefined>
+  /** Locks a row until the transaction ends and returns its present state; `undefined` if it does not exist. */
   lock<R extends Row, N>(table: Table<R, N>, id: Id, strength: LockStrength): Promise<R | undefined>
+  /** Puts records into the outbox if and only if this transaction commits. */
   append(records: readonly OutboxRecord[]): Promise<void>
+  /** The network that it is bound to. */
   readonly network_id: Id
+  /** The database handle of this transaction, so that a host's own tables can join; `undefined` without one. */
   readonly native: unknown
   /** How often this transaction has changed something so far. A lock is no change, nor is an update that changes nothing. */
   readonly changes: number

@@ -15,16 +15,21 @@ export type OnRemove = 'cascade' | 'restrict' | 'clear'
 
 /** A column that holds the id of another table's row. */
 export interface Reference {
+  /** The name of the other table. */
   readonly table: string
+  /** What becomes of the row when the other one is removed. */
   readonly onRemove: OnRemove
 }
 
 /** One column. `Value` is what a row holds, `Omittable` whether an insert may leave it out. */
 export interface Column<Value = unknown, Omittable extends boolean = boolean> {
+  /** What it holds, from which adapters choose a type of the database. */
   readonly type: ColumnType
+  /** Whether a row may hold null. */
   readonly nullable: boolean
   /** The value that an insert without this column stores. */
   readonly default?: Value
+  /** Of a column with an id of another table: which one, and what its removal does. */
   readonly references?: Reference
   /** Types only; never set. */
   readonly '~omittable'?: Omittable
@@ -32,9 +37,13 @@ export interface Column<Value = unknown, Omittable extends boolean = boolean> {
 
 /** The columns of every row. */
 export interface Row {
+  /** A decimal string, unique in the table. */
   readonly id: Id
+  /** The network that it belongs to. */
   readonly network_id: Id
+  /** ISO 8601, UTC. It never changes. */
   readonly created_at: string
+  /** When it last changed. ISO 8601, UTC. */
   readonly updated_at: string
 }
 
@@ -43,6 +52,7 @@ export type Columns = Readonly<Record<string, Column>>
 
 /** One table. `Row` is the type of its rows, `New` the type of what an insert takes. */
 export interface Table<R extends Row = Row, New = unknown> {
+  /** As in the database, `members`, perhaps with a prefix there. */
   readonly name: string
   /** Every column, `id`, `network_id`, `created_at` and `updated_at` first. */
   readonly columns: Columns

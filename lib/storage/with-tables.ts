@@ -16,12 +16,17 @@ import { tables } from './tables.ts'
 
 /** The functions that a host may provide for one table; `Tx` describes each. A missing function is answered with 403. */
 export interface HostTable<R extends Row, Native = unknown> {
+  /** The row with this id, or `undefined`. */
   get?(native: Native, id: Id): Promise<R | undefined>
+  /** The rows that match, in order. */
   find?(native: Native, query: Query<R>): Promise<R[]>
+  /** How many rows match. */
   count?(native: Native, where: Where<R>): Promise<number>
   /** @throws UniqueViolation naming the columns of the key that is taken */
   insert?(native: Native, row: R): Promise<R>
+  /** Changes a row and returns it; `undefined` if there is none or `guard` does not hold. */
   update?(native: Native, id: Id, patch: Patch<R>, guard?: Where<R>): Promise<R | undefined>
+  /** Removes a row and returns it; `undefined` if there was none or `guard` does not hold. */
   remove?(native: Native, id: Id, guard?: Where<R>): Promise<R | undefined>
   /**
    * `SELECT … FOR SHARE` or `FOR UPDATE`. Without it, `get` is called. That is right if transactions that write run one at a
@@ -32,17 +37,29 @@ export interface HostTable<R extends Row, Native = unknown> {
 
 /** The rows of the tables that a host may have already. */
 export interface HostRows {
+  /** People of the network, also those who left, for authors of old posts. */
   members: MemberRow
+  /** The parts of the network in which members meet. */
   spaces: SpaceRow
+  /** Groups of spaces, in the order in which members see them. */
   collections: CollectionRow
+  /** Posts and articles; polls, questions and events are posts, too. */
   posts: PostRow
+  /** Comments and the replies to them. */
   comments: CommentRow
+  /** One emoji of a member on a post or comment. */
   reactions: ReactionRow
+  /** One answer of a member to an event, or to one occurrence of a series. */
   rsvps: RsvpRow
+  /** What the network offers for money or for free. */
   plans: PlanRow
+  /** Who has which plan, and by what. */
   plan_memberships: PlanMembershipRow
+  /** Repeated payments for plans. */
   subscriptions: SubscriptionRow
+  /** Single payments for plans. */
   purchases: PurchaseRow
+  /** Invites to the network and to its plans, accepted or not. */
   invites: InviteRow
 }
 

@@ -26,7 +26,9 @@ export const storageCases: readonly StorageCase[] = [
 
 /** A case that an adapter cannot pass, and why. */
 export interface SkippedCase {
+  /** The title of the case, exactly as the suite has it. */
   readonly title: string
+  /** Shown next to the skipped case. */
   readonly reason: string
 }
 

@@ -8,6 +8,7 @@ export type TableDefinition = Pick<Table, 'name' | 'columns' | 'unique' | 'index
 
 /** One fresh, empty storage, and the ways to look behind it. */
 export interface StorageUnderTest {
+  /** The storage that the cases run on. */
   readonly storage: Storage
   /** Every record that was committed since the storage was opened, in the order of the commits. */
   records(): Promise<readonly OutboxRecord[]>

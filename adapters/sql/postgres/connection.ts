@@ -1,5 +1,6 @@
 /** The part of `pg` that these adapters use, as separate types: the package is optional, and a host brings its own pool. */
 
+/** As much of a query of `pg` as is used. */
 export interface PgQuery {
   readonly text: string
   readonly values?: unknown[]
@@ -10,6 +11,7 @@ export interface PgQuery {
   readonly query_timeout?: number
 }
 
+/** As much of a result of `pg` as is used. */
 export interface PgResult {
   readonly rows: unknown[][]
   readonly fields: readonly { readonly name: string }[]
@@ -24,6 +26,7 @@ export interface PgClient {
   readonly pipeline?: boolean
 }
 
+/** A connection of a pool, which goes back to it by `release`. */
 export interface PgPoolClient extends PgClient {
   release(error?: Error | boolean): void
   on(event: 'error', listener: (error: Error) => void): unknown

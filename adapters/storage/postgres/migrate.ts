@@ -12,7 +12,9 @@ import { storageSchema } from '../sql/schema.ts'
 
 /** The options of `migratePostgres`. */
 export interface PostgresMigration {
+  /** The address of the database: `postgres://user:password@host/database`. */
   readonly url: string
+  /** The schema of the tables, which is made if it is missing: `folkmoot` by default. */
   readonly schema?: string
   /** Only say what would be done. */
   readonly dryRun?: boolean

@@ -18,7 +18,9 @@ export const channelOf = (schema: string): string => `${schema}_outbox`
 
 /** The options of `postgresOutbox`. */
 export interface PostgresOutboxOptions {
+  /** The address of the database: `postgres://user:password@host/database`. */
   readonly url: string
+  /** The schema of the storage's tables: `folkmoot` by default. */
   readonly schema?: string
   /** Whether a second reader is kept away. Default true; false only to look, and then nothing is made or changed. */
   readonly exclusive?: boolean

@@ -10,7 +10,9 @@ import { syncContent } from '../../files/sync.ts'
 
 /** The part of an open file that a sync needs. */
 export interface LogFile {
+  /** Makes what was written durable, as `fdatasync`. */
   datasync(): Promise<void>
+  /** Frees its descriptor. */
   close(): Promise<void>
 }
 

@@ -13,6 +13,7 @@ import { storageSchema } from '../sql/schema.ts'
 
 /** The options of `migrateSqlite`. */
 export interface SqliteMigration {
+  /** The database file, which is made if it is missing. */
   readonly path: string
   /** Only say what would be done. */
   readonly dryRun?: boolean

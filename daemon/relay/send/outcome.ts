@@ -28,7 +28,9 @@ export type FailureClass =
   | 'aborted'
   | 'fault'
 
+/** The outcome of one attempt. */
 export interface Outcome {
+  /** `delivered` after a 2xx; otherwise the class of the failure, such as `timeout`. */
   readonly result: 'delivered' | FailureClass
   /** The status of the answer, if one came. */
   readonly status: number | null
@@ -36,6 +38,7 @@ export interface Outcome {
   readonly reason: string
   /** Seconds, as the receiver asked. */
   readonly retryAfter: number | undefined
+  /** How long the attempt took. */
   readonly milliseconds: number
   /** Whether the request was repeated immediately, because a kept-alive connection broke without any answer. */
   readonly repeated?: true

@@ -5,15 +5,20 @@ import { linkIn, maxLinkHeader } from './link-header.ts'
 
 /** One page of a list. */
 export interface Page<Item> {
+  /** At most `per_page` records, in the order of the list. */
   readonly items: readonly Item[]
+  /** Where this page and the next one are. */
   readonly links: {
     /** The address of this page. */
     readonly self: string
     /** The address of the next page, for `list({ from })`; `null` on the last page. */
     readonly next: string | null
   }
+  /** The HTTP status of the answer. */
   readonly status: number
+  /** The headers of the answer. */
   readonly headers: Headers
+  /** The id under which the server has logged the request; `undefined` if it sent none. */
   readonly requestId: string | undefined
 }
 

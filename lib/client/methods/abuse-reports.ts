@@ -2,7 +2,7 @@
 import type { CallOptions } from '../options.ts'
 import type { ListOf, ListQuery } from '../types.ts'
 
-/** `client.abuseReports` */
+/** `client.abuseReports`: What members have reported to the hosts. */
 export interface AbuseReportsMethods {
   /**
    * List the abuse reports of the network. `GET /abuse_reports`

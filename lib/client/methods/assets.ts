@@ -2,7 +2,7 @@
 import type { CallOptions } from '../options.ts'
 import type { Body, CallOf, Upload } from '../types.ts'
 
-/** `client.assets` */
+/** `client.assets`: Images and other files, for badges and for the host's pages. */
 export interface AssetsMethods {
   /**
    * Upload an image or any other file, or have it downloaded. `POST /assets`

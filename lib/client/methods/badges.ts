@@ -2,7 +2,7 @@
 import type { CallOptions } from '../options.ts'
 import type { Body, CallOf, Id, ListOf, ListQuery } from '../types.ts'
 
-/** `client.badges` */
+/** `client.badges`: Marks with a picture that hosts give to members. */
 export interface BadgesMethods {
   /**
    * Create a badge. `POST /badges`

@@ -2,7 +2,7 @@
 import type { CallOptions } from '../options.ts'
 import type { Body, CallOf, Id, ListOf, ListQuery, PageOf } from '../types.ts'
 
-/** `client.collections` */
+/** `client.collections`: Groups of spaces, in the order in which members see them. */
 export interface CollectionsMethods {
   /**
    * Create a collection; it comes last. `POST /collections`

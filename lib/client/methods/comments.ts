@@ -2,12 +2,13 @@
 import type { CallOptions } from '../options.ts'
 import type { Body, CallOf, Id, ListOf, ListQuery } from '../types.ts'
 
-/** `client.comments` */
+/** `client.comments`: Comments on posts, polls, questions and events, and replies to them. */
 export interface CommentsMethods {
+  /** Emoji by which members react to posts and comments, one of each member. Below `/comments/{comment_id}/reactions`. */
   readonly reactions: CommentsReactionsMethods
 }
 
-/** `client.comments.reactions` */
+/** `client.comments.reactions`: Emoji by which members react to posts and comments, one of each member. Below `/comments/{comment_id}/reactions`. */
 export interface CommentsReactionsMethods {
   /**
    * React to a comment as the token's owner; another emoji replaces the previous one. `POST /comments/{comment_id}/reactions`

@@ -2,7 +2,7 @@
 import type { CallOptions } from '../options.ts'
 import type { Body, CallOf, Id, ListOf, ListQuery } from '../types.ts'
 
-/** `client.customFields` */
+/** `client.customFields`: Further questions about members, such as a dropdown of professions. */
 export interface CustomFieldsMethods {
   /**
    * Create a custom field, a dropdown with its options. `POST /custom_fields`
@@ -40,16 +40,19 @@ export interface CustomFieldsMethods {
    * Only the fields that you send change. With another primary field, the `categories` of all members concerned change immediately. The network's own two fields are a 403.
    */
   update(id: Id, body: Body<'custom_fields.update'>, options?: CallOptions): CallOf<'custom_fields.update'>
+  /** What members answer to custom fields. Below `/custom_fields/{custom_field_id}/members/{member_id}/answers`. */
   readonly members: CustomFieldsMembersMethods
+  /** The options of dropdowns, among which members choose. Below `/custom_fields/{custom_field_id}/options`. */
   readonly options: CustomFieldsOptionsMethods
 }
 
-/** `client.customFields.members` */
+/** `client.customFields.members`: What members answer to custom fields. Below `/custom_fields/{custom_field_id}/members/{member_id}/answers`. */
 export interface CustomFieldsMembersMethods {
+  /** What members answer to custom fields. Below `/custom_fields/{custom_field_id}/members/{member_id}/answers`. */
   readonly answers: CustomFieldsMembersAnswersMethods
 }
 
-/** `client.customFields.members.answers` */
+/** `client.customFields.members.answers`: What members answer to custom fields. Below `/custom_fields/{custom_field_id}/members/{member_id}/answers`. */
 export interface CustomFieldsMembersAnswersMethods {
   /**
    * Delete the answer of a member to a custom field. `DELETE /custom_fields/{custom_field_id}/members/{member_id}/answers`
@@ -77,7 +80,7 @@ export interface CustomFieldsMembersAnswersMethods {
   upsert(customFieldId: Id, memberId: Id, body: Body<'answers.upsert'>, options?: CallOptions): CallOf<'answers.upsert'>
 }
 
-/** `client.customFields.options` */
+/** `client.customFields.options`: The options of dropdowns, among which members choose. Below `/custom_fields/{custom_field_id}/options`. */
 export interface CustomFieldsOptionsMethods {
   /**
    * Add an option to a dropdown. `POST /custom_fields/{custom_field_id}/options`

@@ -2,7 +2,7 @@
 import type { CallOptions } from '../options.ts'
 import type { Body, CallOf, Id, ListOf, ListQuery } from '../types.ts'
 
-/** `client.events` */
+/** `client.events`: Events at a place or online, once or as a series. */
 export interface EventsMethods {
   /**
    * Create an event, once or recurring. `POST /events`
@@ -40,10 +40,11 @@ export interface EventsMethods {
    * It sends `EventUpdatedHook`, and then `RsvpUpdatedHook` or `RsvpDeletedHook` for each answer that moves or goes. Fields that you leave out stay; `frequency` null ends the series and keeps one event.
    */
   update(id: Id, body: Body<'events.update'>, options?: CallOptions): CallOf<'events.update'>
+  /** Answers of members to events, or to one occurrence of a series. Below `/events/{event_id}/rsvps`. */
   readonly rsvps: EventsRsvpsMethods
 }
 
-/** `client.events.rsvps` */
+/** `client.events.rsvps`: Answers of members to events, or to one occurrence of a series. Below `/events/{event_id}/rsvps`. */
 export interface EventsRsvpsMethods {
   /**
    * Answer an invitation to an event for a member; a second answer replaces the first. `POST /events/{event_id}/rsvps`

@@ -2,7 +2,7 @@
 import type { CallOptions } from '../options.ts'
 import type { Body, CallOf, Id, ListOf, ListQuery } from '../types.ts'
 
-/** `client.invites` */
+/** `client.invites`: Invites to the network and to its plans, which the host mails. */
 export interface InvitesMethods {
   /**
    * Invite somebody to the network by mail. `POST /invites`

@@ -2,7 +2,7 @@
 import type { CallOptions } from '../options.ts'
 import type { CallOf } from '../types.ts'
 
-/** `client.me` */
+/** `client.me`: The member whom the token acts as. */
 export interface MeMethods {
   /**
    * Show who the token belongs to. `GET /me`

@@ -2,7 +2,7 @@
 import type { CallOptions } from '../options.ts'
 import type { Body, CallOf, Id, ListOf, ListQuery } from '../types.ts'
 
-/** `client.members` */
+/** `client.members`: People of the network and of its spaces: find, create, change, remove and ban them. */
 export interface MembersMethods {
   /**
    * Find a member by e-mail address. `GET /members/by_email`
@@ -52,14 +52,19 @@ export interface MembersMethods {
    * It sends `MemberUpdatedHook`, also for a role alone, and `MemberJoinedHook` if a limited member becomes a full one. The last host must stay a host, and another member's address is a 422.
    */
   update(id: Id, body: Body<'members.update'>, options?: CallOptions): CallOf<'members.update'>
+  /** Marks with a picture that hosts give to members. Below `/members/{member_id}/badges`. */
   readonly badges: MembersBadgesMethods
+  /** Requests to the host to mail a member a way to set a new password. Below `/members/{member_id}/password_resets`. */
   readonly passwordResets: MembersPasswordResetsMethods
+  /** What the network offers for money or for free; each plan opens spaces. Hosts create plans with their payment provider. Below `/members/{member_id}/plans`. */
   readonly plans: MembersPlansMethods
+  /** The parts of the network in which members meet: each has its own posts, events, courses and members. Below `/members/{member_id}/spaces`. */
   readonly spaces: MembersSpacesMethods
+  /** Labels by which hosts sort members. Below `/members/{member_id}/tags`. */
   readonly tags: MembersTagsMethods
 }
 
-/** `client.members.badges` */
+/** `client.members.badges`: Marks with a picture that hosts give to members. Below `/members/{member_id}/badges`. */
 export interface MembersBadgesMethods {
   /**
    * Give a badge to a member; no error if they have it already. `POST /members/{member_id}/badges`
@@ -87,7 +92,7 @@ export interface MembersBadgesMethods {
   show(memberId: Id, badgeId: Id, options?: CallOptions): CallOf<'member_badges.show'>
 }
 
-/** `client.members.passwordResets` */
+/** `client.members.passwordResets`: Requests to the host to mail a member a way to set a new password. Below `/members/{member_id}/password_resets`. */
 export interface MembersPasswordResetsMethods {
   /**
    * Have the host mail a password reset to a member. `POST /members/{member_id}/password_resets`
@@ -97,7 +102,7 @@ export interface MembersPasswordResetsMethods {
   create(memberId: Id, options?: CallOptions): CallOf<'password_resets.create'>
 }
 
-/** `client.members.plans` */
+/** `client.members.plans`: What the network offers for money or for free; each plan opens spaces. Hosts create plans with their payment provider. Below `/members/{member_id}/plans`. */
 export interface MembersPlansMethods {
   /**
    * List the plans that a member can use. `GET /members/{member_id}/plans`
@@ -107,7 +112,7 @@ export interface MembersPlansMethods {
   list(memberId: Id, query?: ListQuery, options?: CallOptions): ListOf<'member_plans.list'>
 }
 
-/** `client.members.spaces` */
+/** `client.members.spaces`: The parts of the network in which members meet: each has its own posts, events, courses and members. Below `/members/{member_id}/spaces`. */
 export interface MembersSpacesMethods {
   /**
    * List the spaces of a member. `GET /members/{member_id}/spaces`
@@ -117,7 +122,7 @@ export interface MembersSpacesMethods {
   list(memberId: Id, query?: ListQuery, options?: CallOptions): ListOf<'member_spaces.list'>
 }
 
-/** `client.members.tags` */
+/** `client.members.tags`: Labels by which hosts sort members. Below `/members/{member_id}/tags`. */
 export interface MembersTagsMethods {
   /**
    * Give a tag to a member; no error if they have it already. `POST /members/{member_id}/tags`

@@ -2,7 +2,7 @@
 import type { CallOptions } from '../options.ts'
 import type { CallOf } from '../types.ts'
 
-/** `client.network` */
+/** `client.network`: The network that the token belongs to. */
 export interface NetworkMethods {
   /**
    * Show the network that the token belongs to. `GET /`

@@ -2,7 +2,7 @@
 import type { CallOptions } from '../options.ts'
 import type { CallOf, Id, ListOf, ListQuery } from '../types.ts'
 
-/** `client.plans` */
+/** `client.plans`: What the network offers for money or for free; each plan opens spaces. Hosts create plans with their payment provider. */
 export interface PlansMethods {
   /**
    * Archive a plan: its subscriptions are canceled and access to it ends. `DELETE /plans/{id}/`
@@ -28,11 +28,13 @@ export interface PlansMethods {
    * An archived plan is shown too; its `status` tells it.
    */
   show(id: Id, options?: CallOptions): CallOf<'plans.show'>
+  /** Invites to the network and to its plans, which the host mails. Below `/plans/{plan_id}/invites`. */
   readonly invites: PlansInvitesMethods
+  /** People of the network and of its spaces: find, create, change, remove and ban them. Below `/plans/{plan_id}/members`. */
   readonly members: PlansMembersMethods
 }
 
-/** `client.plans.invites` */
+/** `client.plans.invites`: Invites to the network and to its plans, which the host mails. Below `/plans/{plan_id}/invites`. */
 export interface PlansInvitesMethods {
   /**
    * Invite somebody to a plan, by e-mail address or as a member. `POST /plans/{plan_id}/invites`
@@ -72,7 +74,7 @@ export interface PlansInvitesMethods {
   show(planId: Id, id: Id, options?: CallOptions): CallOf<'plan_invites.show'>
 }
 
-/** `client.plans.members` */
+/** `client.plans.members`: People of the network and of its spaces: find, create, change, remove and ban them. Below `/plans/{plan_id}/members`. */
 export interface PlansMembersMethods {
   /**
    * Give a member direct access to a free or non-paid plan; they join its spaces. `POST /plans/{plan_id}/members`

@@ -2,7 +2,7 @@
 import type { CallOptions } from '../options.ts'
 import type { Body, CallOf, Id, ListOf, ListQuery } from '../types.ts'
 
-/** `client.polls` */
+/** `client.polls`: Polls and questions. The host takes and counts the votes. */
 export interface PollsMethods {
   /**
    * Create a poll or a question. `POST /polls`

@@ -2,7 +2,7 @@
 import type { CallOptions } from '../options.ts'
 import type { Body, CallOf, Id, ListOf, ListQuery } from '../types.ts'
 
-/** `client.posts` */
+/** `client.posts`: Posts and articles; polls, questions and events are listed among them. */
 export interface PostsMethods {
   /**
    * Create a post or an article. `POST /posts`
@@ -40,12 +40,15 @@ export interface PostsMethods {
    * It sends `PostUpdatedHook`, or `ArticleUpdatedHook` for an article, if something changed. A poll, a question or an event is a 404 here. With `notify`, members who have muted the post are left out.
    */
   update(id: Id, body: Body<'posts.update'>, query?: { /** Whether the host is asked to tell the members of the network; false by default. */ readonly notify?: boolean | undefined }, options?: CallOptions): CallOf<'posts.update'>
+  /** Comments on posts, polls, questions and events, and replies to them. Below `/posts/{post_id}/comments`. */
   readonly comments: PostsCommentsMethods
+  /** Notifications of a post, switched off and on for a member. Below `/posts/{post_id}/mute`. */
   readonly mute: PostsMuteMethods
+  /** Emoji by which members react to posts and comments, one of each member. Below `/posts/{post_id}/reactions`. */
   readonly reactions: PostsReactionsMethods
 }
 
-/** `client.posts.comments` */
+/** `client.posts.comments`: Comments on posts, polls, questions and events, and replies to them. Below `/posts/{post_id}/comments`. */
 export interface PostsCommentsMethods {
   /**
    * Comment on a post, poll, question or event as the token's owner, or reply to a comment. `POST /posts/{post_id}/comments`
@@ -73,7 +76,7 @@ export interface PostsCommentsMethods {
   show(postId: Id, id: Id, options?: CallOptions): CallOf<'comments.show'>
 }
 
-/** `client.posts.mute` */
+/** `client.posts.mute`: Notifications of a post, switched off and on for a member. Below `/posts/{post_id}/mute`. */
 export interface PostsMuteMethods {
   /**
    * Switch off the notifications of a post for a member; no error if they are off. `POST /posts/{post_id}/mute`
@@ -89,7 +92,7 @@ export interface PostsMuteMethods {
   delete(postId: Id, query: { /** The member whose notifications it is about. */ readonly user_id: Id }, options?: CallOptions): CallOf<'mute.delete'>
 }
 
-/** `client.posts.reactions` */
+/** `client.posts.reactions`: Emoji by which members react to posts and comments, one of each member. Below `/posts/{post_id}/reactions`. */
 export interface PostsReactionsMethods {
   /**
    * React to a post as the token's owner; another emoji replaces the previous one. `POST /posts/{post_id}/reactions`

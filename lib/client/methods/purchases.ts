@@ -2,7 +2,7 @@
 import type { CallOptions } from '../options.ts'
 import type { CallOf, Id, ListOf, ListQuery } from '../types.ts'
 
-/** `client.purchases` */
+/** `client.purchases`: Single payments for plans, as the host reports them. */
 export interface PurchasesMethods {
   /**
    * List the purchases of the network, without revoked ones. `GET /purchases`

@@ -2,7 +2,7 @@
 import type { CallOptions } from '../options.ts'
 import type { Body, CallOf, Id, ListOf, ListQuery } from '../types.ts'
 
-/** `client.spaces` */
+/** `client.spaces`: The parts of the network in which members meet: each has its own posts, events, courses and members. */
 export interface SpacesMethods {
   /**
    * Create a space. `POST /spaces`
@@ -40,11 +40,13 @@ export interface SpacesMethods {
    * Only the fields that you send change. The spaces behind it in its former collection move up. No event is sent.
    */
   update(id: Id, body: Body<'spaces.update'>, options?: CallOptions): CallOf<'spaces.update'>
+  /** The content of courses: the sections, lessons and quizzes of a space. Below `/spaces/{space_id}/courseworks`. */
   readonly courseworks: SpacesCourseworksMethods
+  /** People of the network and of its spaces: find, create, change, remove and ban them. Below `/spaces/{space_id}/members`. */
   readonly members: SpacesMembersMethods
 }
 
-/** `client.spaces.courseworks` */
+/** `client.spaces.courseworks`: The content of courses: the sections, lessons and quizzes of a space. Below `/spaces/{space_id}/courseworks`. */
 export interface SpacesCourseworksMethods {
   /**
    * Create a section, lesson or quiz; under the course's overview by default. `POST /spaces/{space_id}/courseworks`
@@ -84,7 +86,7 @@ export interface SpacesCourseworksMethods {
   update(spaceId: Id, id: Id, body: Body<'courseworks.update'>, options?: CallOptions): CallOf<'courseworks.update'>
 }
 
-/** `client.spaces.members` */
+/** `client.spaces.members`: People of the network and of its spaces: find, create, change, remove and ban them. Below `/spaces/{space_id}/members`. */
 export interface SpacesMembersMethods {
   /**
    * Ban a member from the whole network; they cannot join again. `POST /spaces/{space_id}/members/{user_id}/ban`

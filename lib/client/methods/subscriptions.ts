@@ -2,7 +2,7 @@
 import type { CallOptions } from '../options.ts'
 import type { CallOf, Id, ListOf, ListQuery } from '../types.ts'
 
-/** `client.subscriptions` */
+/** `client.subscriptions`: Repeated payments for plans, as the host reports them. */
 export interface SubscriptionsMethods {
   /**
    * Cancel a subscription, now or at the end of its billing cycle. `DELETE /subscriptions/{id}`

@@ -2,7 +2,7 @@
 import type { CallOptions } from '../options.ts'
 import type { Body, CallOf, Id, ListOf, ListQuery } from '../types.ts'
 
-/** `client.tags` */
+/** `client.tags`: Labels by which hosts sort members. */
 export interface TagsMethods {
   /**
    * Create a tag. `POST /tags`

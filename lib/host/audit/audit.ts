@@ -40,8 +40,11 @@ export type WorkAction = (typeof workActions)[number]
 export interface AuditQuery {
   /** The network, by id or subdomain. */
   readonly network: Id | number
+  /** Only entries of this actor, exactly as recorded: `host`, `cli:USER`, or the text given to `by`. */
   readonly actor?: string
+  /** Only entries of this action, such as `key.revoked`. */
   readonly action?: AuditAction
+  /** Only entries about this network, key, endpoint or delivery. */
   readonly subject?: { readonly type: AuditSubjectType; readonly id: string }
   /** The first moment, ISO 8601. */
   readonly from?: string
@@ -57,6 +60,7 @@ export interface AuditQuery {
 
 /** A page of entries. */
 export interface AuditPage {
+  /** At most `per_page` entries, in the order that the query asks for. */
   readonly items: readonly AuditEntry[]
   /** The `cursor` of the next page; null on the last. A page before it need not be full. */
   readonly next: string | null
@@ -68,6 +72,7 @@ export interface RelayRecord {
   readonly network: Id | number
   /** `work.asked` before the work, `work.failed` after it if nothing or only a part was done. */
   readonly action: WorkAction | (typeof stages)[number]
+  /** What the work is about; `name` is recorded as its name at that time. */
   readonly subject: { readonly type: AuditSubjectType; readonly id: string; readonly name?: string }
   /** More about it, without secrets: at most 8,000 characters of JSON are kept. */
   readonly details?: Details

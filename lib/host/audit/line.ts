@@ -16,6 +16,7 @@ export interface Actor {
 
 /** The subject of a line. */
 export interface AuditSubject {
+  /** What kind of thing it is, such as `endpoint`. */
   readonly type: AuditSubjectType
   /** The id of the network, key or endpoint; of a delivery the relay's. */
   readonly id: string
@@ -32,14 +33,19 @@ export interface AuditLine {
 
 /** A line as it is read. */
 export interface AuditEntry {
+  /** Of the entry, not of its subject. */
   readonly id: Id
+  /** The network that it is about. */
   readonly network_id: Id
   /** ISO 8601, UTC. */
   readonly at: string
   /** `host` if the host named nobody; `cli:USER` for a command. */
   readonly actor: string
+  /** The network address of the actor's client; null if the host gave none. */
   readonly address: string | null
+  /** What was done, such as `key.revoked`. */
   readonly action: AuditAction
+  /** What it was done to. */
   readonly subject: AuditSubject
   /** Of a changed field `from` and `to`. Of a credential only that it changed. */
   readonly details: Details

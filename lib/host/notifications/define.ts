@@ -15,7 +15,10 @@ import type { Networks } from '../networks.ts'
 type Shape<F extends Fields> = v.ObjectSchema<F, (issue: v.ObjectIssue) => string>
 
 /** The argument of a notification: the network, by id or subdomain, and its own fields. */
-export type NotificationInput<F extends Fields> = { readonly network: Id | number } & Readonly<v.InferInput<Shape<F>>>
+export type NotificationInput<F extends Fields> = {
+  /** The network, by id or subdomain. */
+  readonly network: Id | number
+} & Readonly<v.InferInput<Shape<F>>>
 
 /** One of the host's calls. */
 export type HostNotification<F extends Fields, R extends v.GenericSchema> = (

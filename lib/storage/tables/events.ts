@@ -43,4 +43,5 @@ export const canceledInstances = table(
 )
 
 export type EventRow = RowIn<typeof events>
+/** An RSVP as stored. */
 export type RsvpRow = RowIn<typeof rsvps>

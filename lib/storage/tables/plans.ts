@@ -53,12 +53,19 @@ export const planMemberships = table(
 
 /** The bought plan as it was then: a plan may change or be removed, the receipt stays. */
 export interface PlanSnapshot {
+  /** The plan; null once it no longer exists. */
   readonly id: string | null
+  /** Its name then; null if it is not known. */
   readonly name: string | null
+  /** The price in cents of `currency`. */
   readonly amount: number
+  /** In small letters, such as `usd`. */
   readonly currency: string
+  /** The time that one payment covers, such as `month`, or `one_time`. */
   readonly interval: string
+  /** Free, paid again and again, or paid once. */
   readonly type: 'free' | 'subscription' | 'one-time-payment'
+  /** Whether it began with a free trial. */
   readonly has_free_trial: boolean
 }
 
@@ -124,8 +131,13 @@ export const invites = table(
   { unique: [['open_key']], indexes: [['plan_id'], ['plan_id', 'email_key'], ['email_key'], ['recipient_id']] },
 )
 
+/** A plan as stored. */
 export type PlanRow = RowIn<typeof plans>
+/** A subscription as stored. */
 export type SubscriptionRow = RowIn<typeof subscriptions>
+/** A purchase as stored. */
 export type PurchaseRow = RowIn<typeof purchases>
+/** An invite as stored. */
 export type InviteRow = RowIn<typeof invites>
+/** That a member has a plan, as stored. */
 export type PlanMembershipRow = RowIn<typeof planMemberships>

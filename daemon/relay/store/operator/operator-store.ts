@@ -7,19 +7,29 @@ import type { Notice } from '../notice.ts'
 
 /** One endpoint for a person: no key, no secret, and of its URL the origin only. */
 export interface EndpointStatus {
+  /** The endpoint, as `community.endpoints` lists it. */
   readonly endpoint_id: string
+  /** The network whose events it gets. */
   readonly network_id: string
+  /** A name that the host gave; null if it gave none. */
   readonly name: string | null
+  /** Scheme, host and port of its URL: `https://example.org`. */
   readonly origin: string
   /** Enough of its path to tell endpoints of one origin apart: the end of it. A path may be a secret. */
   readonly path: string
+  /** `off`: turned off by the host. `disabled`: stopped by the relay or an operator. Its events wait in both cases. */
   readonly state: 'active' | 'off' | 'disabled'
   /** Why the relay stopped sending to it. */
   readonly disabled: string | null
+  /** `open` after failures in a row: nothing but a probe is sent now and then, until one succeeds. */
   readonly circuit: 'closed' | 'open'
+  /** Deliveries that are not done yet: new ones, and those that wait for a retry. */
   readonly pending: number
+  /** Deliveries without an attempt left. A replay sends them again. */
   readonly dead: number
+  /** When an attempt last got a 2xx. ISO 8601, UTC; null before the first. */
   readonly last_success_at: string | null
+  /** When its failures in a row began. ISO 8601, UTC; null while it works. */
   readonly failing_since: string | null
   /** When the oldest event that waits for it was ingested. */
   readonly oldest_pending_at: string | null
