@@ -17,8 +17,8 @@ const everyRelay = 'test/daemon/relay/every-relay.test.ts'
 const interleavings = 'test/contract/interleavings.test.ts'
 
 /**
- * Loops that kill processes, and what takes a minute. `npm test` runs them too, in fewer rounds (`test/support/rounds.ts`); CI runs
- * them in full instead.
+ * Loops that kill processes, and what takes a minute. `npm test` runs them too, in fewer rounds (`test/support/rounds.ts`); the
+ * workflow on GitHub runs them in full instead.
  */
 const soak = [
   'browser/tasks',
@@ -40,7 +40,7 @@ const soak = [
 
 /** Whether `npm run test:soak` asks for them by name. */
 const soakAlone = process.argv.some((word) => /^(--project=)?soak/.test(word))
-/** Whether they run: CI asks for everything. */
+/** Whether they run: the workflow asks for everything. */
 const withSoak = soakAlone || process.env['FOLKMOOT_TEST_WITH_SOAK'] !== undefined
 const inFull: Readonly<Record<string, string>> = withSoak ? { FOLKMOOT_TEST_SOAK: 'yes' } : {}
 

@@ -25,7 +25,7 @@ const differing = [
   'test/lib/client',
   'test/lib/http',
   'test/lib/receiver',
-  'test/lib/testing',
+  'test/lib/testing/storage-example',
   'test/adapters/files',
   'test/adapters/http/node',
   'test/adapters/outbox',

@@ -1,6 +1,6 @@
 /**
  * `folkmoot init` of the packed package: the project of every host and storage serves, delivers, and passes its own test.
- * `npm test` takes each host and each storage once, CI and `npm run test:soak` every pair.
+ * `npm test` takes each host and each storage once, `npm run test:soak` every pair.
  */
 import { execFile, spawn } from 'node:child_process'
 import { mkdtempSync, realpathSync } from 'node:fs'
