@@ -85,7 +85,7 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
 
   test('an endpoint with two chosen events is added, tested and paused', async () => {
     await visit('1/webhooks/new', async (page) => {
-      await page.getByLabel('Address').fill('https://hooks.example.org/browser')
+      await page.getByLabel('Address', { exact: true }).fill('https://hooks.example.org/browser')
       await page.getByLabel('The events chosen below').check()
       await page.getByLabel('Search events').fill('post created')
       expect(await page.locator('[data-item]:visible').count()).toBe(1)

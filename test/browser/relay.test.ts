@@ -63,7 +63,7 @@ describe.skipIf(!isInstalled)('the panel over a relay, in Chromium', () => {
   test('an endpoint that chose two events gets those two and not the third, and the panel shows both', async () => {
     const hook = await receiver()
     await visit('1/webhooks/new', async (page) => {
-      await page.getByLabel('Address').fill(hook.url)
+      await page.getByLabel('Address', { exact: true }).fill(hook.url)
       await page.getByLabel('The events chosen below').check()
       await page.getByLabel('PostCreated', { exact: true }).check()
       await page.getByLabel('PostUpdated', { exact: true }).check()
