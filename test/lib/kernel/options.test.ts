@@ -29,7 +29,7 @@ test('all problems are in one error, each with its option and what to do', () =>
       speed: 'fast',
     }),
   ).toEqual([
-    expect.stringMatching(/^option `speed` does not exist; allowed: storage, basePath, .*encryptionKeys$/),
+    expect.stringMatching(/^option `speed` does not exist; allowed: storage, basePath, .*encryptionKeys, tracing$/),
     'option `storage` is required: memoryStorage(), lowdbStorage(…), sqliteStorage(…), postgresStorage(…) or your own',
     'option `basePath` must be \'\' or the path of a URL without a trailing slash, got "community/"',
     'option `publicUrl` must be an address such as https://api.example.org or https://api.example.org/community, without a trailing slash, got "/api"',
