@@ -99,11 +99,14 @@ export function createSender(
 
   const goesByProxy = (url: string): boolean => proxyFor(url, settings()) !== undefined
 
-  /** The answer to a request, or the failure of the proxy that it comes from. */
-  async function blamed({ answer, hadConnection }: Posted, { ref }: OpenEndpoint, origin: string): Promise<Answer> {
-    if (answer.result === 'timeout' && !hadConnection && connections.isAskingProxy(ref))
-      return byProxy('the proxy gave no answer in time')
-    if (answer.result !== 'reset') return answer
+  /** The answer to a request, or the failure of the proxy that it comes from. Most need no look at the proxy, and are not awaited. */
+  function blamed({ answer, hadConnection }: Posted, { ref }: OpenEndpoint, origin: string): Answer | Promise<Answer> {
+    if (answer.result === 'reset') return blamedForReset(answer, origin)
+    const isAsking = answer.result === 'timeout' && !hadConnection && connections.isAskingProxy(ref)
+    return isAsking ? byProxy('the proxy gave no answer in time') : answer
+  }
+
+  async function blamedForReset(answer: Answer, origin: string): Promise<Answer> {
     const failure = await connections.proxyFailure(origin)
     return failure === undefined ? answer : byProxy(failure)
   }
@@ -131,7 +134,7 @@ export function createSender(
       // While the proxy is down, an attempt is a probe of it: a connection from before would prove nothing.
       const dispatcher = proxy.isDown ? connections.renew(endpoint, origin) : connections.to(endpoint, origin)
       const posted = await post(dispatcher, request, signal)
-      if (!posted.isLost || signal.aborted) return await blamed(posted, endpoint, origin)
+      if (!posted.isLost || signal.aborted) return blamed(posted, endpoint, origin)
       // The receiver or a balancer has forgotten the connection. Should the event have arrived, its id tells the receiver.
       const again = await post(connections.renew(endpoint, origin), request, signal)
       return { ...(await blamed(again, endpoint, origin)), repeated: true }

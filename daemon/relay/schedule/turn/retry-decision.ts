@@ -41,8 +41,15 @@ export function decideRetry(
   const { status, milliseconds, retryAfter, answer = null, answerHeaders: answer_headers = null } = outcome
   const reason = outcome.reason === String(status) ? null : outcome.reason
   const common = {
-    ...{ delivery: waiting.delivery, attempts, at: now, milliseconds, status },
-    ...{ outcome: outcome.result, answer, answer_headers, reason },
+    delivery: waiting.delivery,
+    attempts,
+    at: now,
+    milliseconds,
+    status,
+    outcome: outcome.result,
+    answer,
+    answer_headers,
+    reason,
   }
   if (outcome.result === 'delivered')
     return { result: { ...common, state: 'delivered', due: waiting.due }, pauseUntil: undefined, disable: undefined }
