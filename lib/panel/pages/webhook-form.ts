@@ -232,7 +232,7 @@ async function add(view: View): Promise<PanelAnswer> {
     const key = form.get('key').trim()
     const made = await view.acting.endpoints.upsert({
       ...{ network_id: id, ...values, key: true, ...headersOf(form), ...(key === '' ? {} : { key }) },
-      ...(form.has('secrets') ? { secrets: form.has('pair') ? 'ed25519' : true } : {}),
+      ...(form.has('pair') ? { secrets: 'ed25519' } : form.has('secrets') ? { secrets: true } : {}),
     })
     const [signing] = made.secrets
     return page(credentialsPage(view, 'The endpoint is added', made, made.key ?? undefined, signing), 201)

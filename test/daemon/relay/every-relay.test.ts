@@ -8,6 +8,7 @@ const files: Readonly<Record<string, () => Promise<unknown>>> = {
   relay: () => import('./relay.test.ts'),
   'host-notices': () => import('./host-notices.test.ts'),
   erasure: () => import('./erasure.test.ts'),
+  explain: () => import('./operate/explain.test.ts'),
   operator: () => import('./operate/operator.test.ts'),
   'relay-view': () => import('./operate/relay-view.test.ts'),
   skip: () => import('./operate/skip.test.ts'),

@@ -195,7 +195,7 @@ test('headers are set and removed by the form, and only their names are shown', 
   expect(await change(['remove_headers', 'yes'])).toEqual([303, []])
 })
 
-test('allowed addresses are set, shown and removed by the form, and a mistake is shown beside the field', async () => {
+test('allowed addresses are set, shown and removed by the form, and a mistake is shown next to the field', async () => {
   const { get, post, community } = await createTestPanel()
   const given = ['allow_addresses', '192.0.2.5, 198.51.100.0/24\r\n2001:db8::/32'] as const
   expect((await post('1/webhooks', [['url', url], ['sent', '1'], [...given]])).status).toBe(201)
@@ -240,4 +240,48 @@ test('a client certificate and an authority are set, shown and removed by the fo
   ).toBe(422)
   expect((await post(edit, [['url', url]])).status).toBe(303)
   expect(await community.endpoints.find('1', id)).toMatchObject({ client_identity: null, ca: null })
+})
+
+test('a filter is set, shown, changed and removed by the form, and a mistake is named with its place', async () => {
+  const { get, post, community } = await createTestPanel()
+  const filter = { path: '/space_id', equals: '2001' }
+  const made = await post('1/webhooks', [
+    ['url', url],
+    ['sent', '1'],
+    ['filter', JSON.stringify(filter)],
+  ])
+  expect(made.status).toBe(201)
+  const [{ id = '' } = {}] = await community.endpoints.list('1')
+  expect((await get(`1/webhooks/${id}`)).text).toContain('/space_id')
+  const change = async (text: string) => {
+    const answer = await post(`1/webhooks/${id}/edit`, [
+      ['url', url],
+      ['filter', text],
+    ])
+    return [answer.status, (await community.endpoints.find('1', id))?.filter, answer.text] as const
+  }
+  expect(await change('{"path":"space_id","equals":"1"}')).toEqual([
+    422,
+    filter,
+    expect.stringContaining('must be a JSON pointer'),
+  ])
+  expect(await change('not JSON')).toEqual([422, filter, expect.any(String)])
+  const other = { any: [{ path: '/id', exists: true }] }
+  expect((await change(JSON.stringify(other))).slice(0, 2)).toEqual([303, other])
+  expect((await change('')).slice(0, 2)).toEqual([303, null])
+})
+
+test('a key pair is made by the form, and only its public key is shown, then and later', async () => {
+  const { get, post, community } = await createTestPanel()
+  const made = await post('1/webhooks', [
+    ['url', url],
+    ['sent', '1'],
+    ['pair', 'make'],
+  ])
+  const [{ id = '', public_keys: [publicKey = ''] = [] } = {}] = await community.endpoints.list('1')
+  expect(publicKey).toMatch(/^whpk_/)
+  for (const { text } of [made, await get(`1/webhooks/${id}`)]) {
+    expect(text).toContain(publicKey)
+    expect(text).not.toContain('whsk_')
+  }
 })
