@@ -9,7 +9,10 @@ import { attributeOptions } from './endpoint-options.ts'
 import { type NetworkFlags, networkOf, withOperator } from './operator.ts'
 import { showList, showOne, warnOnce } from './show.ts'
 
-const getsOf = ({ events, audience }: Pick<Endpoint, 'events' | 'audience'>): string => {
+const getsOf = ({ filter, ...endpoint }: Pick<Endpoint, 'events' | 'audience' | 'filter'>): string =>
+  filter ? `${typesOf(endpoint)}, where its filter matches` : typesOf(endpoint)
+
+const typesOf = ({ events, audience }: Pick<Endpoint, 'events' | 'audience'>): string => {
   if (events) return events.join(', ')
   return audience === 'host' ? 'the mail to send, and reports of failing endpoints' : 'every event for integrations'
 }

@@ -371,6 +371,8 @@ test('a filter of an endpoint is given as JSON, and none removes it', async () =
     JSON.stringify(filter),
   )
   expect(await text('endpoints', 'list', '--wide')).toContain(JSON.stringify(filter))
+  const again = await text('endpoints', 'add', '--url', 'https://example.org/hook', '--filter', JSON.stringify(filter))
+  expect(again).toContain('gets every event for integrations, where its filter matches.')
   expect(await refusal('endpoints', 'update', id, '--filter', '{')).toContain('--filter must be JSON such as')
   expect(await refusal('endpoints', 'update', id, '--filter', '{"path":"x"}')).toContain(
     'filter must have one of all, any and not',
