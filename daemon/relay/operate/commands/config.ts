@@ -4,6 +4,7 @@ import { jsonLines } from '../../../json.ts'
 import { encryptionKeysOf } from '../../../read-encryption-keys.ts'
 import { table } from '../../../table.ts'
 import { systemClock } from '../../clock.ts'
+import { shownProxy } from '../../send/proxy.ts'
 import { type Settings, settingRules } from '../../settings.ts'
 import { readSettings, type SettingFlags, type SettingSources, settingSources } from '../settings/read-settings.ts'
 
@@ -11,6 +12,8 @@ export interface ConfigFlags extends SettingFlags {
   readonly json?: boolean
   readonly wide?: boolean
   readonly width?: number | undefined
+  /** The variables of the environment that gave flags, by setting. */
+  readonly variables?: Readonly<Record<string, string>>
 }
 
 interface Line {
@@ -21,8 +24,8 @@ interface Line {
 }
 
 /** @throws UsageError naming every problem of the settings */
-export async function config({ json, wide, width, ...flags }: ConfigFlags): Promise<string> {
-  const sources = await settingSources(flags)
+export async function config({ json, wide, width, variables = {}, ...flags }: ConfigFlags): Promise<string> {
+  const sources = { ...(await settingSources(flags)), ...variables }
   const settings = await readSettings(flags)
   const lines = Object.keys(settingRules).map((name) => lineOf(name as keyof Settings, settings, sources))
   const all = [...lines, encryptionKeyLine(flags, settings)]
@@ -46,7 +49,7 @@ function lineOf(name: keyof Settings, settings: Settings, sources: SettingSource
 function shown(name: keyof Settings, value: unknown): unknown {
   if (value === undefined) return null
   if (name === 'ca') return `${String(value).split('-----BEGIN CERTIFICATE-----').length - 1} certificates`
-  return typeof value === 'string' ? value.replace(/^(\w+:\/\/)[^@/]*@/, '$1***@') : value
+  return name === 'proxy' ? shownProxy(String(value)) : value
 }
 
 const text = (value: unknown): string => {

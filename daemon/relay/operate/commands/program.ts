@@ -77,7 +77,11 @@ export function createProgram(host: Host): Command {
       .description('the settings that `run` would take here, and where each comes from')
       .option('--json', 'JSON objects, one per line')
       .option('--wide', 'every column, nothing shortened'),
-  ).action(async (flags: ConfigFlags) => print((await import('./config.ts')).config({ ...flags, width })))
+  ).action(async (flags: ConfigFlags, shown: Command) => {
+    const fromEnv = shown.options.filter((option) => shown.getOptionValueSource(option.attributeName()) === 'env')
+    const variables = Object.fromEntries(fromEnv.map((option) => [option.attributeName(), option.envVar ?? '']))
+    return print((await import('./config.ts')).config({ ...flags, width, variables }))
+  })
   listing('status', 'every endpoint: its circuit, its waiting and dead deliveries').action(async (flags: InspectFlags) =>
     print((await inspect()).status({ ...flags, width })),
   )

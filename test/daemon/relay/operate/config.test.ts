@@ -1,8 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { config } from '../../../../daemon/relay/operate/commands/config.ts'
 import { temporaryDirectory } from '../../../support/directory.ts'
+import { ended } from '../../../support/program.ts'
 
 async function fileWith(settings: object): Promise<string> {
   const file = join(temporaryDirectory(), 'relay.json')
@@ -24,6 +25,16 @@ test('config prints each setting with its value and where it comes from', async 
   expect(of('keepDead')).toEqual({ setting: 'keepDead', value: 30, from: 'default' })
   expect(of('lease')).toEqual({ setting: 'lease', value: 40, from: 'default, by timeout' })
   expect(of('encryption keys')).toEqual({ setting: 'encryption keys', value: '1 key', from: 'FOLKMOOT_ENCRYPTION_KEYS' })
+})
+
+test('config names the variable that a setting comes from, and never shows a password', async () => {
+  vi.stubEnv('FOLKMOOT_PROXY', 'http://relay:pass-word@127.0.0.1:3128')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const { stdout, code } = await ended('folkmoot-relay', 'config', '--json')
+  expect(code).toBe(0)
+  expect(stdout).not.toContain('pass-word')
+  const line = stdout.split('\n').find((each) => each.includes('"proxy"')) ?? '{}'
+  expect(JSON.parse(line)).toEqual({ setting: 'proxy', value: 'http://127.0.0.1:3128', from: 'FOLKMOOT_PROXY' })
 })
 
 test('config fits the terminal, and refuses what `run` refuses', async () => {
