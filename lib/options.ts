@@ -63,7 +63,7 @@ export interface Options {
    * `https://api.example.org/community`. By default links use the address of the request.
    */
   readonly publicUrl?: string
-  /** Accept plain HTTP: for development, and for hosts that end TLS themselves. */
+  /** Accept plain HTTP: for development, and for hosts that terminate TLS themselves. */
   readonly allowHttp?: boolean
   /**
    * Believe `X-Forwarded-Proto`, `X-Forwarded-Host` and `X-Forwarded-Prefix`. `true`: one proxy sets them and discards the
@@ -204,7 +204,7 @@ export function settings(given: Options, chance: Chance): Settings {
   if (typeof given !== 'object' || given === null)
     throw new TypeError('createCommunity: the options must be an object with at least `storage`')
   if (v.is(optionRules.storage, given))
-    throw new TypeError('createCommunity: the options must be an object, as in { storage }, got a storage')
+    throw new TypeError('createCommunity expects options such as { storage }, but got a storage')
   const { problems, options } = checkedOptions('option', optionRules, given)
   if (problems.length > 0) throw new TypeError(`createCommunity: ${problems.join('; ')}`)
   const { encryptionKeys, ...rest } = options

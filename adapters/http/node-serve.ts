@@ -62,8 +62,8 @@ const waitsForOthers = ({ method, httpVersionMajor }: IncomingMessage): boolean 
 
 let arrived: (() => void)[] = []
 
-// Writes that have arrived in a turn of the event loop begin at its end, one straight after the other. A write runs through a lot
-// of code. A processor that has it at hand from the one before needs a tenth less time. Reads are too short to gain by it.
+// Writes that have arrived in a turn of the event loop begin at its end, one straight after the other. Running
+// them back to back keeps their code in the processor's cache, which saves a tenth of the CPU. Reads are too short to gain by it.
 function beginTogether(begin: () => void): void {
   if (arrived.length === 0) setImmediate(beginArrived)
   arrived.push(inOwnContext(begin))

@@ -17,7 +17,7 @@ export async function openCommunity(log: (fault: object) => void = print): Promi
     storage: await sqliteStorage({ path: `${directory}/community.sqlite` }),
     // The path below which the API is mounted, such as `/community`.
     basePath: process.env['BASE_PATH'] ?? '',
-    // A proxy ends TLS and sets X-Forwarded-Proto, X-Forwarded-Host and X-Forwarded-Prefix.
+    // A proxy terminates TLS and sets X-Forwarded-Proto, X-Forwarded-Host and X-Forwarded-Prefix.
     trustProxy: true,
     ports: ports({ assets: { directory: `${directory}/assets`, baseUrl: '/assets' } }),
     hooks: { onError: (error, context) => log({ fault: String(error), ...context }) },

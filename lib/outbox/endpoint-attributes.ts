@@ -116,7 +116,7 @@ export const attributes = {
   ca: v.nullish(matching(tlsName, tlsNameRule)),
   /** `host` for the host application's own endpoint, which gets the mail to send; `integration` by default. */
   audience: oneOf(audiences),
-  /** False: its events wait. */
+  /** When `false`, events queue up and nothing is sent. */
   enabled: v.boolean('must be true or false'),
   /** `fifo`: the oldest event first, and never two in parallel. `subject`: the same for the events about one subject. */
   order: oneOf(orders),

@@ -91,7 +91,7 @@ export function withTables<Native = unknown>(storage: Storage, hostTables: HostT
   return {
     transaction: (work, options) => storage.transaction((tx) => work(wrapped(tx, byName)), options),
     close: () => storage.close(),
-    // Keys are looked up first: a host's functions may do what no transaction undoes. And they wait for whatever they like: no `add`.
+    // Keys are looked up first: a host's functions can have side effects that a rollback can't undo. And they may wait for anything: no `add`.
     fast: { version: () => Number.NaN },
     ...(storage.using ? { using: (native: unknown) => withTables(joinedTo(storage, native), hostTables) } : {}),
   }

@@ -65,7 +65,7 @@ test('an interrupted copy resumes where it was, and brings no row twice', async 
   expect(seen[0]).toBeGreaterThan(20)
 })
 
-test('a target that holds something is refused, and so is the unfinished copy of another source', async () => {
+test('copy refuses a non-empty target, and the unfinished copy of another source', async () => {
   const { storage: from } = await createSeededCommunity({ storage: memoryStorage() })
   const { storage: filled } = await createSeededCommunity({ storage: await emptySqlite() })
   await expect(copyTables(from, filled, 'memory')).rejects.toThrow(/not empty, these tables hold rows: networks 1, api_keys 1/)

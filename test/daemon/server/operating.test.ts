@@ -139,7 +139,7 @@ test('a fault is logged with its stack and its request, as one object under --js
   expect(written[1]).toMatch(/^fault in the API request_id=r1: Error: no such table\n\s+at /)
 })
 
-test('requests leave no lines for a reader who does not read, and leave them again when it does', () => {
+test('access log pauses while its consumer is blocked, and resumes afterwards', () => {
   const written: string[] = []
   let unread = 0
   const out = { line: (text: string) => void written.push(text), warn: () => undefined, unread: () => unread }

@@ -47,7 +47,7 @@ test('all problems are in one error, each with its option and what to do', () =>
 })
 
 test('a storage instead of the options is recognised', () => {
-  expect(problemsOf(storage)).toEqual(['the options must be an object, as in { storage }, got a storage'])
+  expect(problemsOf(storage)).toEqual(['createCommunity expects options such as { storage }, but got a storage'])
 })
 
 test('a limit that is undefined keeps its default', async () => {

@@ -227,7 +227,7 @@ test('two hosts who go at the same moment leave one behind', async () => {
   expect(answers.map(({ status }) => status).sort()).toEqual([204, 422])
 })
 
-test('who is sent away by several at the same moment leaves once', async () => {
+test('concurrent removals emit one MemberLeft', async () => {
   const test = await createTestCommunity()
   const { id } = await newMember(test, 'grace')
   test.newEvents()

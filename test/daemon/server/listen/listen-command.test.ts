@@ -69,7 +69,7 @@ const trigger = async (event: string, storage: string) => {
   expect((await folkmoot('trigger', event, '--storage', storage)).refused).toBeUndefined()
 }
 
-test('deliveries are shown and forwarded with their signatures; a key press sends the last one again; the end leaves nothing', async () => {
+test('deliveries are shown and forwarded with their signatures; a key press sends the last one again; stopping removes its endpoint', async () => {
   const { storage } = await startServer('--allow-http')
   const application = await startApplication(204)
   const listener = listenerProcess(
