@@ -1,6 +1,6 @@
 /**
  * `npm run docs:try`, after `npm run docs:build`: looks at the built site. Every link between its pages leads to a page and a section.
- * In Chromium every page fits 360 and 1,280 pixels, dark and light differ, and the search finds what it should.
+ * In Chromium every page fits 360 and 1,280 pixels, dark and light differ, the search finds what it should, and the playground plays.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -93,6 +93,22 @@ async function use(page: Page, origin: string): Promise<void> {
     faults.push('the search for "rotate secret" does not find how to change a secret')
 }
 
+/** Adds a member in the playground, and looks at the answer and the webhook. */
+async function play(page: Page, origin: string): Promise<void> {
+  for (const width of [1280, 360]) {
+    await page.setViewportSize({ width, height: 800 })
+    await page.goto(`${origin}/playground.html`)
+    await page.getByRole('button', { name: 'Send' }).click()
+    const form = page.locator('form.playground')
+    await form.locator('h3:has-text("Answer: 201")').waitFor()
+    await form.locator('summary:has-text("MemberJoinedHook")').waitFor()
+    const operations = await form.locator('option[value*="."]').count()
+    if (operations !== 136) faults.push(`the playground has ${operations} operations in place of 136`)
+    const wide = await page.evaluate(overflow)
+    if (wide !== '') faults.push(`the playground is wider than ${width} pixels: ${wide}`)
+  }
+}
+
 if (isInstalled) {
   const server = createServer((request, response) => {
     const path = decodeURIComponent(new URL(request.url ?? '/', 'http://site').pathname).slice(1)
@@ -108,7 +124,9 @@ if (isInstalled) {
   const still = await browser.newContext({ javaScriptEnabled: false })
   await measure(await still.newPage(), origin)
   const live = await browser.newContext({ reducedMotion: 'reduce' })
-  await use(await live.newPage(), origin)
+  const page = await live.newPage()
+  await use(page, origin)
+  await play(page, origin)
   await browser.close()
   server.closeAllConnections()
   server.close()

@@ -1,5 +1,5 @@
-/** The storage for tests and for trying things out: everything is in memory and gone with the process. */
-import '../node-version.ts'
+/** The storage for tests and for trying things out: everything is in memory and gone with the process. It runs in browsers, too. */
+import '../../lib/base/supported-runtime.ts'
 import * as v from 'valibot'
 import type { OutboxWriter, Storage } from '../../lib/storage/contract.ts'
 import { checkOptions, outboxWriter } from '../options.ts'
@@ -9,7 +9,7 @@ import { outboxOf, transactionsInMemory } from './in-memory/transactions.ts'
 const rules = { outbox: v.optional(outboxWriter) }
 
 /**
- * Opens an empty storage in memory.
+ * Opens an empty storage in memory. In a browser nothing detects a transaction inside of another one, which waits for ever there.
  *
  * @param options `outbox`: where the records of commits go. The storage owns it from now on and closes it with itself.
  *   Without one, records are thrown away.

@@ -1,5 +1,5 @@
 /** Refuses transactions inside of one another: the inner one would wait for the outer one, which waits for it. */
-import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks'
+import type { AsyncLocalStorage } from 'node:async_hooks'
 
 type Work<A extends readonly unknown[], T> = (...given: A) => Promise<T>
 
@@ -29,11 +29,22 @@ const insideTransaction =
 /** The work that a caller is inside of: the mark of each, and the `Nesting` that it belongs to. */
 type Entered = readonly { readonly nesting: object; readonly mark: Mark }[]
 
+// Not imported: browsers have no such module, and a bundler for them would stop at its name.
+const hooks = (globalThis as { readonly process?: Partial<NodeJS.Process> }).process?.getBuiltinModule?.('node:async_hooks')
 // One for all: before Node 24, each `AsyncLocalStorage` that has been used costs every promise of the process time, for ever.
-const entered = new AsyncLocalStorage<Entered>()
+const entered: AsyncLocalStorage<Entered> | undefined = hooks && new hooks.AsyncLocalStorage()
+
+/** Where no context follows a call, as in a browser, the caller has to see to it. */
+const unseen: Nesting = {
+  isInside: () => false,
+  refuse() {},
+  enter: (_mark, work, ...given) => work(...given),
+  entering: (work) => work,
+}
 
 /** @param refusal names the call that is refused inside the work, and the remedy */
 export function nestingIn(refusal = insideTransaction): Nesting {
+  if (!hooks || !entered) return unseen
   const nesting = {}
   const isInside = () => entered.getStore()?.some((work) => work.nesting === nesting && work.mark.running) === true
   const runMarked = <A extends readonly unknown[], T>(mark: Mark, work: Work<A, T>, given: A): Promise<T> => {
@@ -48,7 +59,7 @@ export function nestingIn(refusal = insideTransaction): Nesting {
     enter: (mark, work, ...given) => runMarked(mark, work, given),
     entering(work) {
       // Not `AsyncLocalStorage.snapshot`: it binds a function, which costs ten times as much.
-      const context = new AsyncResource('folkmoot.transaction')
+      const context = new hooks.AsyncResource('folkmoot.transaction')
       return (...given) =>
         context.runInAsyncScope(() => {
           const mark = { running: true }

@@ -19,7 +19,10 @@ const page = (link: string, text: string, items?: readonly Item[]): Item => ({
 })
 
 export const parts: readonly Part[] = [
-  { text: 'Tutorial', items: [page('tutorial', 'From an empty folder to a webhook')] },
+  {
+    text: 'Tutorial',
+    items: [page('tutorial', 'From an empty folder to a webhook'), page('playground', 'Playground')],
+  },
   {
     text: 'How-to guides',
     items: [

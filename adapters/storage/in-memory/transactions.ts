@@ -7,7 +7,6 @@
  * - **Group**: the commits that one call of `persist` takes. While it runs, the next transactions already work on.
  * - **Undone**: a commit that could not be made durable is taken back, and with it every commit that was built on top of it.
  */
-import { setImmediate as turnOfLoop } from 'node:timers/promises'
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import { isStorageError, type OutboxWriter, type Storage, StorageError, type Tx } from '../../../lib/storage/contract.ts'
 import { nestingIn } from '../nesting.ts'
@@ -46,6 +45,9 @@ const durable: Fate = { durable: true }
 const enoughInGroup = 128
 /** Turns of the event loop that a group waits at least. Requests that follow the answers of the last group arrive in them. */
 const fewestTurns = 3
+// Browsers have no `setImmediate`.
+const { setImmediate: soon = setTimeout } = globalThis as { readonly setImmediate?: (work: () => void) => unknown }
+const turnOfLoop = () => new Promise<void>((resolve) => void soon(resolve))
 const notKept = 'the commit could not be made durable; nothing of it was kept'
 
 /** The address of an outbox, for relays, on a storage that writes to it. */

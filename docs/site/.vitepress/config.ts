@@ -8,6 +8,12 @@ const repository = 'https://github.com/folkmoot/folkmoot'
 /** Folders without pages of the site. */
 const leftOut = ['site/**', 'contributing/**', 'decisions/**', 'examples/**']
 
+/** The modules of folkmoot that the playground loads, which the checkout has. */
+const sources = [
+  { find: /^folkmoot$/, replacement: join(import.meta.dirname, '../../../lib/index.ts') },
+  { find: 'folkmoot/storage/memory', replacement: join(import.meta.dirname, '../../../adapters/storage/memory.ts') },
+]
+
 /** Where a file is that the site has no page for, such as an example or an alert rule. */
 function inRepository(href: string, page: string): string | undefined {
   if (/^(?:[a-z]+:|#|\/)/.test(href) || /\.md(?:#.*)?$/.test(href)) return undefined
@@ -29,6 +35,9 @@ export default defineConfig({
   lastUpdated: false,
   vite: {
     plugins: [llms({ ignoreFiles: leftOut, excludeIndexPage: false, excludeUnnecessaryFiles: false, injectLLMHint: false })],
+    resolve: { alias: sources },
+    // Vite's esbuild is older than the target in the checkout's tsconfig.json.
+    esbuild: { tsconfigRaw: { compilerOptions: { target: 'es2022' } } },
     build: { chunkSizeWarningLimit: 2000 },
   },
   markdown: {
@@ -39,7 +48,11 @@ export default defineConfig({
       const { link_open: usual } = markdown.renderer.rules
       markdown.renderer.rules['link_open'] = (tokens, index, options, env: { relativePath: string }, self) => {
         const token = tokens[index]
-        const elsewhere = inRepository(token?.attrGet('href') ?? '#', env.relativePath)
+        const href = token?.attrGet('href') ?? '#'
+        // The package has not every page, so its pages name some of them by their address in the repository.
+        if (href.startsWith(`${repository}/blob/main/docs/`))
+          token?.attrSet('href', href.slice(`${repository}/blob/main/docs`.length))
+        const elsewhere = inRepository(href, env.relativePath)
         if (elsewhere) token?.attrSet('href', elsewhere)
         return usual ? usual(tokens, index, options, env, self) : self.renderToken(tokens, index, options)
       }
