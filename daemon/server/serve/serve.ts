@@ -6,7 +6,7 @@ import type { RelayView } from '../../../lib/relay/relay-view.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
 import { closeAll } from '../../close-all.ts'
 import type { Output } from '../../output.ts'
-import { tracingFor } from '../../telemetry.ts'
+import { missingSdk, tracingFor } from '../../telemetry.ts'
 import { controlOf } from '../control/of-server.ts'
 import type { Demo } from '../demo/start.ts'
 import { withFaults } from '../faults/listener.ts'
@@ -59,6 +59,8 @@ export async function serve(flags: ServeFlags, out: Output, version?: string): P
   }
   const { url } = listening
   const log = createLog(out, flags.json ?? false)
+  const untraced = tracing && (await missingSdk())
+  if (untraced !== undefined) log.warn(untraced)
   const starting = {
     ...checked,
     out,

@@ -2,7 +2,7 @@
 import type { DestinationStream } from 'pino'
 import { withoutPassword } from '../../../../adapters/sql/postgres/address.ts'
 import { encryptionKeysOf } from '../../../read-encryption-keys.ts'
-import { tracingFor } from '../../../telemetry.ts'
+import { missingSdk, tracingFor } from '../../../telemetry.ts'
 import { UsageError } from '../../../usage.ts'
 import { systemClock } from '../../clock.ts'
 import { placeOf } from '../../ingest/outbox-address.ts'
@@ -65,6 +65,8 @@ export async function run(flags: RunFlags, host: Host): Promise<void> {
   const encryptionKeys = encryptionKeysOf({ ...flags, ...settings })
   const tracing = await tracingFor(settings.telemetry)
   const log = createLog(host.output, flags.json === true)
+  const untraced = tracing && (await missingSdk())
+  if (untraced !== undefined) log.warn({ text: untraced }, 'telemetry.missing')
   await expectOutbox(outbox, log)
   const service = await startService({ outbox, settings, encryptionKeys, version: host.version, events: log, tracing })
   const { relay } = service

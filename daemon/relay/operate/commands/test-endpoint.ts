@@ -1,7 +1,7 @@
 /** `folkmoot-relay endpoints test`: one delivery to see whether an endpoint can be reached. */
 import { keyRing } from '../../../../lib/outbox/encryption.ts'
 import { auditedHeader } from '../../../../lib/relay/control-client.ts'
-import { jsonLines, plain } from '../../../json.ts'
+import { jsonLines, plain, plainLines } from '../../../json.ts'
 import { encryptionKeysOf } from '../../../read-encryption-keys.ts'
 import { UsageError } from '../../../usage.ts'
 import { commandActor } from '../../../user.ts'
@@ -30,6 +30,8 @@ interface Tested {
   readonly reason: string
   readonly milliseconds: number
   readonly closed_circuit: boolean
+  /** The beginning of a failed answer, as text. */
+  readonly answer: string | null
   /** The settings in force: the relay's or the command's. */
   readonly sent_by: 'relay' | 'command'
 }
@@ -69,17 +71,24 @@ async function testByRelay(outbox: string, { endpoint, circuit }: FoundEndpoint)
   const control = announcedControl(outbox)
   if (!control) return undefined
   try {
-    const answer = await fetch(`http://127.0.0.1:${control.port}/networks/${endpoint.network_id}/endpoints/${endpoint.id}/test`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${control.key}`, [auditedHeader]: 'yes' },
-      signal: AbortSignal.timeout(answerTimeoutMs),
-    })
-    if (answer.status !== 200) return undefined
-    const given = (await answer.json()) as Partial<Tested>
-    const { outcome, status = null, reason = '', milliseconds = 0 } = given
+    const response = await fetch(
+      `http://127.0.0.1:${control.port}/networks/${endpoint.network_id}/endpoints/${endpoint.id}/test`,
+      {
+        method: 'POST',
+        headers: { authorization: `Bearer ${control.key}`, [auditedHeader]: 'yes' },
+        signal: AbortSignal.timeout(answerTimeoutMs),
+      },
+    )
+    if (response.status !== 200) return undefined
+    const given = (await response.json()) as Partial<Tested>
+    const { outcome, status = null, reason = '', milliseconds = 0, answer = null } = given
     if (typeof outcome !== 'string') return undefined
-    const closed_circuit = outcome === 'delivered' && circuit === 'open'
-    return { outcome, status, reason: String(reason), milliseconds: Number(milliseconds), closed_circuit, sent_by: 'relay' }
+    return {
+      ...{ outcome, status, reason: String(reason), milliseconds: Number(milliseconds) },
+      closed_circuit: outcome === 'delivered' && circuit === 'open',
+      answer: typeof answer === 'string' ? answer : null,
+      sent_by: 'relay',
+    }
   } catch {
     return undefined
   }
@@ -93,22 +102,26 @@ async function testFromHere(
 ): Promise<Tested> {
   const settings = await readSettings(flags)
   const { open } = keyRing(encryptionKeysOf({ ...flags, ...settings }))
-  const { result, status, reason, milliseconds } = await sendTest(endpoint, open, settings, userAgentOf(version))
+  const { result, status, reason, milliseconds, answer = null } = await sendTest(endpoint, open, settings, userAgentOf(version))
   const closed_circuit = result === 'delivered' && circuit === 'open'
   // It is as good as a probe.
   if (closed_circuit) await store.startAfresh(endpoint.ref, systemClock.now())
-  return { outcome: result, status, reason, milliseconds, closed_circuit, sent_by: 'command' }
+  return { outcome: result, status, reason, milliseconds, closed_circuit, answer, sent_by: 'command' }
 }
 
-function sentence({ outcome, reason, milliseconds, closed_circuit, sent_by }: Tested, running: boolean): string {
-  const said = `${outcome === 'delivered' ? 'delivered' : `not delivered: ${outcome}`} (${plain(reason)}, ${milliseconds} ms)`
+/** Characters of an answer on a terminal; with `--json` it is all that is kept of it. */
+const shownOfAnswer = 1_000
+
+function sentence({ outcome, reason, milliseconds, closed_circuit, answer, sent_by }: Tested, running: boolean): string {
+  const result = `${outcome === 'delivered' ? 'delivered' : `not delivered: ${outcome}`} (${plain(reason)}, ${milliseconds} ms)`
   const parts = [
-    said,
+    result,
     ...(closed_circuit ? ['its circuit is closed, sending resumes'] : []),
     ...(outcome === 'blocked' ? [remedy(reason)] : []),
     ...(running && sent_by === 'command' ? ['sent with the flags of this command: the running relay has no control port'] : []),
   ]
-  return parts.filter((part) => part !== '').join('; ')
+  const said = parts.filter((part) => part !== '').join('; ')
+  return answer === null || answer === '' ? said : `${said}\nthe endpoint answered: ${plainLines(answer.slice(0, shownOfAnswer))}`
 }
 
 /** The option that lifts a rule. */

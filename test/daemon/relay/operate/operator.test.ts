@@ -183,8 +183,9 @@ describe('the commands', () => {
     const flags = ['endpoints', 'test', '--outbox', all.directory, '--allow-http', '--allow-private']
     const good = await command(...flags, '--endpoint', '7')
     expect([good.code, good.records]).toMatchObject([0, [{ outcome: 'delivered', status: 204 }]])
-    hook.answer = status(500)
-    expect((await command(...flags, '--endpoint', '7', '--network', '1')).code).toBe(1)
+    hook.answer = (_request, response) => response.writeHead(500).end('no such table: members')
+    const bad = await command(...flags, '--endpoint', '7', '--network', '1')
+    expect([bad.code, bad.records]).toMatchObject([1, [{ outcome: 'status', status: 500, answer: 'no such table: members' }]])
     expect(await command(...flags, '--endpoint', '8')).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/there is no endpoint 8/),
