@@ -1,21 +1,16 @@
 /**
- * Makes the pictures of the panel for `docs/images/`, at two widths and in both colour schemes. It needs Chromium, as the tests of
+ * Makes the pictures of the panel for `docs/images/`. It needs Chromium, as the tests of
  * `test/browser` do: `npx node scripts/screenshots.ts`.
  */
 import { mkdirSync } from 'node:fs'
 import { executablePath, isInstalled, launch } from '../test/browser/browser.ts'
 import { startSite } from '../test/browser/site.ts'
-import { deliveryOf, relayOf } from '../test/lib/panel/relay.ts'
+import { relayOf } from '../test/lib/panel/relay.ts'
 
 if (!isInstalled) throw new Error(`there is no ${executablePath}: install Chromium`)
 
-const relay = relayOf({
-  1: [
-    deliveryOf('d3', { event_type: 'MemberJoinedHook' }),
-    deliveryOf('d2', { state: 'dead', last_outcome: 'timeout', last_status: null, attempts: 12 }),
-    deliveryOf('d1', { event_type: 'RsvpCreatedHook' }),
-  ],
-})
+const now = Date.now()
+const relay = relayOf({}, now)
 const site = await startSite(() => ({ actor: 'ada@example.org', networks: [1], access: 'all' }), {
   relay,
   brand: { name: 'Network settings', accent: '#b5481d' },
@@ -57,23 +52,28 @@ for (const [name, activity, hours] of [
   const endpoint = { network_id: '1', url: `https://${name}.example.org/webhooks`, key: true } as const
   const { id } = await site.community.endpoints.upsert(endpoint)
   const pending = activity === 'delivering' ? 0 : 36
-  relay.endpoints.push({ endpoint_id: id, activity, pending, hours: hours.map(([delivered, failed]) => [delivered, failed]) })
+  relay.endpoints.push({
+    endpoint_id: id,
+    activity,
+    pending,
+    oldest_pending_at: pending > 0 ? new Date(now - 3_000_000).toISOString() : null,
+    hours: hours.map(([delivered, failed]) => [delivered, failed]),
+  })
 }
 
 mkdirSync('docs/images', { recursive: true })
 const browser = await launch()
-for (const [width, height] of [
-  [1000, 430],
-  [360, 640],
-] as const)
-  for (const colorScheme of ['light', 'dark'] as const) {
-    const context = await browser.newContext({ colorScheme, viewport: { width, height }, timezoneId: 'UTC', locale: 'en-GB' })
-    const page = await context.newPage()
-    for (const name of ['keys', 'webhooks']) {
-      await page.goto(`${site.panel}/1/${name}`)
-      await page.screenshot({ path: `docs/images/panel-${name}-${width}-${colorScheme}.png` })
-    }
-    await context.close()
-  }
+for (const [name, colorScheme] of [
+  ['keys', 'light'],
+  ['webhooks', 'light'],
+  ['webhooks', 'dark'],
+] as const) {
+  const viewport = { width: 1000, height: 430 }
+  const context = await browser.newContext({ colorScheme, viewport, timezoneId: 'UTC', locale: 'en-GB' })
+  const page = await context.newPage()
+  await page.goto(`${site.panel}/1/${name}`)
+  await page.screenshot({ path: `docs/images/panel-${name}-1000-${colorScheme}.png` })
+  await context.close()
+}
 await browser.close()
 await site.close()

@@ -102,7 +102,7 @@ async function list(view: View): Promise<Html> {
     view,
     'API keys',
     html`<div class="head"><h1>API keys</h1><div class="end">${!isEmpty && create}</div></div>
-<p class="soft">A program calls the API of this network with a key. Each key has its own scopes, and can be revoked alone.</p>
+<p class="soft">Programs call the API of this network with a key. Each key has its own scopes, and you can revoke one without touching the others.</p>
 ${revoked}${!isEmpty && choice}${items.length > 0 || next !== null ? keys : none}`,
   )
 }

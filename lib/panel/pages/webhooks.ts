@@ -106,7 +106,7 @@ async function list(view: View): Promise<PanelAnswer> {
       view,
       'Webhooks',
       html`<div class="head"><h1>Webhooks</h1><div class="end">${endpoints.length > 0 && add}</div></div>
-<p class="soft">Each event of this network is posted to the endpoints that want it. <a href="${view.link('webhooks/events')}">All events</a></p>
+<p class="soft">Each event of this network is posted to every endpoint that subscribes to it. <a href="${view.link('webhooks/events')}">All events</a></p>
 ${resultOf(view)}${relayNote(status)}${isDown && note('warn', html`<p>No relay runs now. Events wait.</p>`)}
 ${endpoints.length > 0 ? list : empty('No endpoint yet', 'Add the address of a program that receives events.', add)}`,
     ),

@@ -4,11 +4,14 @@ import type { DeliveryDetail, EndpointHealth, RelayView, ReplaySelection, TestAn
 type Health = Partial<Omit<EndpointHealth, 'hours'>> &
   Pick<EndpointHealth, 'endpoint_id'> & { hours?: [delivered: number, failed: number][] }
 
-const healthOf = ({ hours = [], ...health }: Health): EndpointHealth => ({
+const healthOf = ({ hours = [], ...health }: Health, now: number): EndpointHealth => ({
   ...{ activity: 'delivering', reason: null, pending: 0, dead: 0, oldest_pending_at: null, last_success_at: null },
   ...{ last_error: null, next_attempt_at: null, next_probe_at: null },
   ...health,
-  hours: hours.map(([delivered, failed], at) => ({ at: `2026-11-20T0${at}:00:00.000Z`, delivered, failed })),
+  // The last one is the present hour.
+  hours: hours.map(([delivered, failed], place) => ({
+    ...{ at: new Date(now - (hours.length - 1 - place) * 3_600_000).toISOString(), delivered, failed },
+  })),
 })
 
 export const deliveryOf = (id: string, given: Partial<DeliveryDetail> = {}): DeliveryDetail => ({
@@ -19,8 +22,14 @@ export const deliveryOf = (id: string, given: Partial<DeliveryDetail> = {}): Del
   ...given,
 })
 
-/** Each network with its deliveries, the newest first. */
-export function relayOf(deliveries: Readonly<Record<string, readonly DeliveryDetail[]>> = {}) {
+/**
+ * @param deliveries each network with its own, the newest first
+ * @param now in the hour that the counts end with
+ */
+export function relayOf(
+  deliveries: Readonly<Record<string, readonly DeliveryDetail[]>> = {},
+  now = Date.parse('2026-11-20T10:00:00Z'),
+) {
   const endpoints: Health[] = []
   const tested: string[] = []
   const filters: unknown[] = []
@@ -37,7 +46,7 @@ export function relayOf(deliveries: Readonly<Record<string, readonly DeliveryDet
     ...{ id, state: end, done: 3, of: { count: 10, exact: true }, started_at: at },
   })
   const view: RelayView = {
-    status: async () => ({ running: state.running, endpoints: endpoints.map(healthOf) }),
+    status: async () => ({ running: state.running, endpoints: endpoints.map((each) => healthOf(each, now)) }),
     activity: async () => ({
       minutes: [{ at, delivered: 60, failed: 5, circuit_changes: 1 }],
       ...{ oldest_pending_at: null, pending: { count: 500_000, exact: false } },
