@@ -23,8 +23,8 @@ export async function declare(directory: string, modules: readonly string[]): Pr
     const build = await rolldown({
       cwd: made,
       input: Object.fromEntries(names.map((name) => [name, join(made, `${name}.d.ts`)])),
-      // Every file has its declarations, so there are none to make.
-      plugins: [dts({ dtsOnly: true, tsconfig: false, generator: { emit: () => ({}) } })],
+      // Every file has its declarations, so the generator makes none: `oxc` alone loads no compiler.
+      plugins: [dts({ dtsInput: true, emitDtsOnly: true, tsconfig: false, generator: 'oxc' })],
       checks: { pluginTimings: false },
       external: (id) => !id.startsWith('.') && !id.startsWith('/'),
     })
