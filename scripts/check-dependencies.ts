@@ -1,6 +1,7 @@
 /**
  * Asks the registry about each direct dependency: exits with 1 if one is deprecated, or newer than its `latest` tag, which is how
- * authors withdraw a release. Packages below those are judged by what the lock file says of them.
+ * authors withdraw a release. Packages below those are judged by what the lock file says of them. It also fails where `npm ci` would refuse
+ * the lock file: one that was written on a machine may lack the packages of other platforms, and `npm install` does not mind.
  */
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -42,6 +43,18 @@ async function problemsOf([name, version]: readonly [string, string]): Promise<r
   ]
 }
 
+/** What `npm ci` says against the lock file. It installs nothing. */
+async function refusals(): Promise<readonly string[]> {
+  const options = { cwd: join(import.meta.dirname, '..'), shell: process.platform === 'win32', timeout: 120_000 }
+  try {
+    await run('npm', ['ci', '--dry-run', '--ignore-scripts', '--loglevel=error'], options)
+    return []
+  } catch (error) {
+    const { stderr, message } = error as Error & { readonly stderr: string }
+    return (stderr.match(/(?:Missing|Invalid): .*/g) ?? [message]).map((line) => `npm ci refuses package-lock.json: ${line}`)
+  }
+}
+
 async function check(): Promise<readonly string[]> {
   const problems = Object.entries(packages).flatMap(([path, { deprecated }]) =>
     deprecated ? [`${path} is deprecated: ${deprecated}`] : [],
@@ -50,13 +63,14 @@ async function check(): Promise<readonly string[]> {
   const asker = async () => {
     for (let next = waiting.pop(); next; next = waiting.pop()) problems.push(...(await problemsOf(next)))
   }
-  await Promise.all(Array.from({ length: 6 }, asker))
+  await Promise.all([...Array.from({ length: 6 }, asker), refusals().then((found) => problems.push(...found))])
   return [...new Set(problems)]
 }
 
 if (import.meta.main) {
   const problems = await check()
   for (const problem of problems) process.stderr.write(`${problem}\n`)
-  if (problems.length === 0) process.stdout.write('No dependency is deprecated or ahead of its latest release.\n')
+  if (problems.length === 0)
+    process.stdout.write('No dependency is deprecated or ahead of its latest release, and npm ci takes the lock file.\n')
   process.exitCode = problems.length > 0 ? 1 : 0
 }
