@@ -43,9 +43,11 @@ The examples were recorded in the network of the tests: its members begin with 1
 In the demo network of \`npm start\` members begin with 1001 and spaces with 2001. Every list shows the
 existing ids.
 
-The package on npm leaves these pages out, to stay small; they are in the
-[repository](https://github.com/folkmoot/folkmoot/tree/main/docs/operations).
+The package on npm leaves the pages of the resources out, to stay small, so these links lead to the repository.
 `
+
+/** The package does not have these pages. On the site the same links stay inside of it. */
+const online = 'https://github.com/folkmoot/folkmoot/blob/main/docs/operations'
 
 /**
  * The pages as they should be now, by path. The same each time: clock and ids stand still while they are made.
@@ -62,8 +64,8 @@ export async function operationsPages(): Promise<ReadonlyMap<string, string>> {
       const sections: string[] = []
       for (const example of those) sections.push(await section(example))
       pages.set(join(folder, `${group}.md`), `${mark}\n\n# ${titleOf(group)}\n\n${groups[group]}\n\n${sections.join('\n')}`)
-      const links = those.map(({ route: { id } }) => `[\`${id}\`](operations/${group}.md#${id.replace('.', '')})`)
-      rows.push(`| [${titleOf(group)}](operations/${group}.md) | ${groups[group]} | ${links.join(', ')} |`)
+      const links = those.map(({ route: { id } }) => `[\`${id}\`](${online}/${group}.md#${id.replace('.', '')})`)
+      rows.push(`| [${titleOf(group)}](${online}/${group}.md) | ${groups[group]} | ${links.join(', ')} |`)
     }
     const table = ['| resource | what it is | operations |', '| --- | --- | --- |', ...rows].join('\n')
     return pages.set(join(docs, 'operations.md'), `${introduction}\n${table}\n`)
