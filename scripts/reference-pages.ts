@@ -66,7 +66,7 @@ An endpoint of the audience ${code('integration')} receives the ${integration.le
 ${code('host')} receives the ${host.length} kinds at the end of this page instead. [webhooks.md](webhooks.md) describes the delivery.
 
 Some events have no operation behind them, such as course progress. The host reports those with ${code('community.notify')} or
-${code('community.publish')}; see [embedding.md](embedding.md).
+${code('community.publish')}; see [embedding/events.md](embedding/events.md).
 
 The bodies are examples with every field filled in. Many fields may be ${code('null')}: ${code('GET /webhooks/v1/spec.json')} has the schemas.
 

@@ -23,17 +23,21 @@ const ofNetworkOne = `${community}if (!(await community.networks.find('1')))
   await community.networks.create({ id: '1', subdomain: 'paint-pals', title: 'Paint Pals', owner: person })
 `
 
-/** The pages, by their paths in `docs/`. */
-export const setups: Readonly<Record<string, Setup>> = {
-  embedding: {
-    code: `${community}if (!(await community.networks.find('paint-pals')))
-  await community.networks.create({ subdomain: 'paint-pals', title: 'Paint Pals', owner: person })
+const ofPaintPals = `${community}if (!(await community.networks.find('paint-pals')))
+  await community.networks.create({ subdomain: 'paint-pals', title: 'Paint Pals', member_email_visibility: true, owner: person })
 const network = await community.networks.show('paint-pals')
 const [owner] = (await community.members.list('paint-pals', { q: person.email })).items
 const { token } = await community.keys.create({ network_id: network.id, name: 'Connector', scopes: ['*'] })
-`,
-    replaces: 2,
-  },
+`
+
+/** The pages, by their paths in `docs/`. */
+export const setups: Readonly<Record<string, Setup>> = {
+  embedding: { code: ofPaintPals, replaces: 2 },
+  'embedding/events': { code: ofPaintPals, replaces: 0 },
+  'embedding/keys': { code: ofPaintPals, replaces: 0 },
+  'embedding/limits': { code: ofPaintPals, replaces: 0 },
+  'embedding/members': { code: ofPaintPals, replaces: 0 },
+  'embedding/ports': { code: ofPaintPals, replaces: 0 },
   client: {
     code: `const baseUrl = 'https://api.example.org'
 const token = process.env.TOKEN

@@ -27,7 +27,13 @@ export const parts: readonly Part[] = [
     text: 'How-to guides',
     items: [
       page('hosts', 'Mount it in your server'),
-      page('embedding', 'Embed it in your product'),
+      page('embedding', 'Embed it in your product', [
+        page('embedding/members', 'Members, consent, erasure'),
+        page('embedding/events', 'Hooks and host events'),
+        page('embedding/keys', 'Keys, encryption, audit'),
+        page('embedding/limits', 'Bounds and rate limits'),
+        page('embedding/ports', 'Links, files, recurrence, phones'),
+      ]),
       page('panel', 'Show the admin panel'),
       page('client', 'Call the API'),
       page('agents', 'Let agents work'),

@@ -8,16 +8,30 @@ import { shared } from '../support/shared.ts'
 
 const run = promisify(execFile)
 
-test.each(['embedding', 'panel'])('the examples of docs/%s.md print the documented lines', async (name) => {
-  const page = await readFile(join(import.meta.dirname, '..', '..', 'docs', `${name}.md`), 'utf8')
-  const blocks = [...page.matchAll(/```js\n(.*?)```/gs)].map(([, code = '']) => code)
+const docs = join(import.meta.dirname, '..', '..', 'docs')
+const blocksOf = (page: string): readonly string[] => [...page.matchAll(/```js\n(.*?)```/gs)].map(([, code = '']) => code)
+/** The community that the pages below embedding.md go on from, as that page makes it. */
+const [begin = '', network = '', shown = ''] = blocksOf(await readFile(join(docs, 'embedding.md'), 'utf8'))
+const community = `${begin}${network}${shown.replace(/^console\.log.*$/m, '')}`
+const pages = [
+  'embedding',
+  'embedding/events',
+  'embedding/keys',
+  'embedding/limits',
+  'embedding/members',
+  'embedding/ports',
+  'panel',
+]
+
+test.each(pages)('the examples of docs/%s.md print the documented lines', async (name) => {
+  const page = await readFile(join(docs, `${name}.md`), 'utf8')
   const printed = [...page.matchAll(/^This prints `([^`]+)`/gm)].map(([, text]) => text)
-  expect(printed.length).toBeGreaterThan(1)
   const directory = await mkdtemp(join(await shared('package'), 'page-'))
   onTestFinished(() => rm(directory, { recursive: true }))
   // The ports of the page may be taken on this machine.
+  const blocks = [...(name.startsWith('embedding/') ? [community] : []), ...blocksOf(page)]
   const program = blocks.join('\n').replace(/\.listen\(\d+\)/g, ".listen(0, '127.0.0.1')")
   await writeFile(join(directory, 'page.mjs'), `${program}\nprocess.exit(0)\n`)
   const { stdout } = await run(process.execPath, ['page.mjs'], { cwd: directory })
-  expect(stdout.trim().split('\n')).toEqual(printed)
+  expect(stdout.trim().split('\n').filter(Boolean)).toEqual(printed)
 })

@@ -1,4 +1,4 @@
-/** The examples of docs/embedding.md, run unchanged by two processes at once. */
+/** The examples of docs/embedding/limits.md, run unchanged by two processes at once. */
 import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ const project = await shared('package')
 
 /** The example that defines this community. */
 async function exampleOf(name: string): Promise<string> {
-  const page = await readFile(join(root, 'docs', 'embedding.md'), 'utf8')
+  const page = await readFile(join(root, 'docs', 'embedding', 'limits.md'), 'utf8')
   const blocks = [...page.matchAll(/```[jt]s\n(.*?)```/gs)].map(([, code = '']) => code)
   const example = blocks.find((code) => code.includes(`const ${name} = `)) ?? ''
   return `import { createCommunity } from 'folkmoot'\n${example}`
