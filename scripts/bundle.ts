@@ -115,6 +115,8 @@ export async function bundle(directory: string, more: readonly string[] = []): P
     // Our own modules stay whole: a program's first lines load the rest for what that does.
     treeshake: { moduleSideEffects: (id) => !id.includes('/node_modules/') },
     external: isOutside,
+    // No comment with the path of each module.
+    experimental: { attachDebugInfo: 'none' },
   })
   await build.write({
     dir: directory,

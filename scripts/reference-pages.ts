@@ -196,7 +196,7 @@ function optionsPage(): string {
     return `## ${title}\n\n${use}\n\n${tableOf(['option', 'type', ...(defaults ? ['default'] : []), 'meaning'], rows)}\n`
   })
   return `${head('Options')}
-Every option of the library and every setting of the relay. [commands.md](commands.md) lists the flags of both programs.
+Every option of the library and every setting of the relay. [commands.md](https://github.com/folkmoot/folkmoot/blob/main/docs/commands.md) lists the flags of both programs.
 
 Leave an option out to get its default. For most options ${code('undefined')} means the same. For those without which less would be checked
 it is a ${code('TypeError')}, because a variable that is not set must not weaken a server. These are ${stated}.
