@@ -14,7 +14,7 @@ import { tracingFor } from '../../../telemetry.ts'
 import { NoRelayYet, UsageError } from '../../../usage.ts'
 import { systemClock } from '../../clock.ts'
 import { openSource, relayHome } from '../../ingest/outbox-address.ts'
-import { missingOutbox, readOnlyText } from '../../ingest/outbox-presence.ts'
+import { foreignDirectory, missingOutbox, readOnlyText } from '../../ingest/outbox-presence.ts'
 import { openOperatorStore } from '../../open-store.ts'
 import { wayTo } from '../../send/connections.ts'
 import { problemOf } from '../../send/credentials.ts'
@@ -85,6 +85,9 @@ export async function check(flags: CheckFlags): Promise<Checked> {
   if (missing) found.problems.push(missing.text)
   else {
     await lookIntoOutbox(outbox, await lookIntoStore(outbox, found), found)
+    // What a relay has ingested came out of an outbox.
+    const foreign = found.endpoints.size + found.waiting_commits === 0 ? foreignDirectory(outbox) : undefined
+    if (foreign !== undefined) found.problems.push(foreign)
     found.problems.push(...homeProblems(relayHome(outbox)), ...urlProblems(found, found.inForce ?? settings))
     found.problems.push(...(found.inForce ? found.unreadable : await credentialProblems(found, { ...flags, ...settings })))
     if (!found.inForce) found.problems.push(...tlsProblems(found, settings))
