@@ -23,6 +23,7 @@ import { readTlsFiles, type TlsNames, tlsProblem } from '../../send/tls-files.ts
 import type { Settings } from '../../settings.ts'
 import type { OperatorStore, RunningRelay } from '../../store/operator/operator-store.ts'
 import { outboxOf, readSettings, type SettingFlags } from '../settings/read-settings.ts'
+import { ruleRemedy } from '../settings/rule-remedy.ts'
 import { notedSettings } from '../settings/settings-note.ts'
 
 export interface CheckFlags extends SettingFlags {
@@ -159,7 +160,9 @@ function urlProblems({ endpoints }: Findings, settings: Settings): readonly stri
   return [...endpoints.values()].flatMap(({ network_id, id, url, allow_addresses }) => {
     const checked = checkUrl(url, settings)
     const problem = checked.ok ? beyondLimits(url, wayTo({ allow_addresses }, checked.origin, settings).limits) : checked.reason
-    return problem === undefined ? [] : [`endpoint ${id} of network ${network_id}: ${problem}`]
+    if (problem === undefined) return []
+    const said = [problem, ruleRemedy(problem)].filter((part) => part !== '').join('; ')
+    return [`endpoint ${id} of network ${network_id}: ${said}`]
   })
 }
 

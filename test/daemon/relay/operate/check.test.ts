@@ -128,7 +128,9 @@ test.each([
     running: false,
     endpoints: 1,
     waiting_commits: 2,
-    problems: ['endpoint 7 of network 1: 127.0.0.1 is not a public address'],
+    problems: [
+      'endpoint 7 of network 1: 127.0.0.1 is not a public address; --allow-addresses, or the setting `allowAddresses`, allows such addresses; for development, --allow-private allows all',
+    ],
   })
   expect((await found({ outbox, allowPrivate: true })).problems).toEqual([])
   expect(await trace()).toEqual(before)
@@ -307,4 +309,18 @@ test('an outbox among other files that was delivered to its end is no problem', 
   await until(() => readdirSync(outbox).every((name) => !name.endsWith('.ndjson')), 'the segments are removed')
   expect(await relay.stop()).toBe(0)
   expect(await found({ outbox })).toMatchObject({ ok: true, endpoints: 1, problems: [] })
+})
+
+test.each([
+  ['http://example.org/', {}, 'http: is not allowed, only https:; --allow-http, or the setting `allowHttp`, allows plain HTTP'],
+  [
+    'https://[::1]/',
+    {},
+    '::1 is not a public address; --allow-addresses, or the setting `allowAddresses`, allows such addresses',
+  ],
+  ['https://example.org:25/', {}, 'port 25 is not allowed; the setting `ports` allows more ports'],
+  ['https://9.9.9.9/', { allow_addresses: ['8.8.8.8'] }, '; folkmoot endpoints update --allow-addresses changes them'],
+])('the problem with %s comes with its remedy', async (url, change, sentence) => {
+  const { problems } = await found({ outbox: await outboxWith(endpoint(url, change)) })
+  expect(problems).toEqual([expect.stringContaining(sentence)])
 })
