@@ -72,11 +72,7 @@ export function createProgram(host: Host): Command {
     if (!ok) host.failed()
   })
   withSettings(
-    program
-      .command('config')
-      .description('the settings that `run` would take here, and where each comes from')
-      .option('--json', 'JSON objects, one per line')
-      .option('--wide', 'every column, nothing shortened'),
+    listing('config', 'the settings that `run` would take here, where each comes from, and those of a running relay'),
   ).action(async (flags: ConfigFlags, shown: Command) => {
     const fromEnv = shown.options.filter((option) => shown.getOptionValueSource(option.attributeName()) === 'env')
     const variables = Object.fromEntries(fromEnv.map((option) => [option.attributeName(), option.envVar ?? '']))
