@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { handOverKeys, withEncryptionKeys } from '../../../encryption-keys.ts'
 import { hintAtHelp } from '../../../help-hint.ts'
 import { usageLine } from '../../../json.ts'
+import { hintAtOtherProgram } from '../../../other-program.ts'
 import { heedVariables, variableOption } from '../../../variables.ts'
 import { handOverNoProxy, withSettingFlags } from '../settings/setting-flags.ts'
 import type { ReplayFlags, SelectionFlags } from '../tasks/delivery-selection.ts'
@@ -135,6 +136,7 @@ export function createProgram(host: Host): Command {
     host.output.write(text)
     if (!ok) host.failed()
   })
+  hintAtOtherProgram(program, 'folkmoot-relay', host.json)
   if (!host.json) hintAtHelp(program)
   return program
 }
