@@ -9,6 +9,7 @@ import type { EndpointUpsert, OutboxRecord } from '../../../../lib/outbox/record
 import { damageText, type Positions } from '../../../../lib/outbox/source.ts'
 import type { EncryptionFlags } from '../../../encryption-keys.ts'
 import { jsonLines } from '../../../json.ts'
+import { unusablePort } from '../../../loopback.ts'
 import { encryptionKeysOf } from '../../../read-encryption-keys.ts'
 import { tracingFor } from '../../../telemetry.ts'
 import { NoRelayYet, UsageError } from '../../../usage.ts'
@@ -216,12 +217,12 @@ function openForChanges(path: string): void {
 /** Whether the control could listen. */
 async function portProblems(port: number): Promise<readonly string[]> {
   const server = createServer()
-  const error = await new Promise<NodeJS.ErrnoException | undefined>((done) => {
+  const error = await new Promise<Error | undefined>((done) => {
     server.once('error', done)
     server.listen(port, '127.0.0.1', () => done(undefined))
   })
   await new Promise<void>((done) => server.close(() => done()))
-  return error ? [`--control-port ${port} cannot be used: ${error.code === 'EADDRINUSE' ? 'it is taken' : error.message}`] : []
+  return error ? [unusablePort('--control-port', port, error)] : []
 }
 
 function report({ endpoints, waiting_commits, problems, relays, inForce, fresh }: Findings, json: boolean): Checked {

@@ -158,8 +158,14 @@ test('a port of the control that is taken is a problem', async () => {
   await new Promise<void>((done) => other.listen(0, '127.0.0.1', done))
   onTestFinished(() => void other.close())
   const { port } = other.address() as AddressInfo
-  const { problems } = await found({ outbox: await outboxWith(), controlPort: String(port) })
-  expect(problems).toEqual([`--control-port ${port} cannot be used: it is taken`])
+  const outbox = await outboxWith()
+  const { problems } = await found({ outbox, controlPort: String(port) })
+  const sentence = `--control-port ${port} cannot be used: it is taken: end the program that listens there, or choose another with --control-port`
+  expect(problems).toEqual([sentence])
+  expect(await ended('folkmoot-relay', 'run', '--outbox', outbox, '--control-port', String(port), '--json')).toMatchObject({
+    code: 1,
+    stderr: `${JSON.stringify({ error: sentence })}\n`,
+  })
 })
 
 test.each(['mysql://db.example/community', 'xyz:', 'postgres:', 'sqlite:', 'redis://127.0.0.1'])(
