@@ -2,9 +2,8 @@
 import { Readable } from 'node:stream'
 import { Command } from 'commander'
 import { handOverKeys } from '../encryption-keys.ts'
-import { hintAtHelp } from '../help-hint.ts'
+import { hintAtHelp, hintAtOtherProgram } from '../help-hint.ts'
 import { usageLine } from '../json.ts'
-import { hintAtOtherProgram } from '../other-program.ts'
 import type { Ask, Output } from '../output.ts'
 import { heedVariables, variableOption } from '../variables.ts'
 import {

@@ -1,7 +1,7 @@
 /** Wrong command lines: the message of every command of both programs names the help of that command. */
 import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
-import { programCommands } from '../../daemon/other-program.ts'
+import { programCommands } from '../../daemon/help-hint.ts'
 import { createProgram as createRelay } from '../../daemon/relay/operate/commands/program.ts'
 import { createProgram } from '../../daemon/server/program.ts'
 import { ended } from '../support/program.ts'

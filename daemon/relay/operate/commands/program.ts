@@ -1,9 +1,8 @@
 /** The command line of the relay. A command's modules are loaded when it runs, so that help and usage errors come without delay. */
 import { Command } from 'commander'
 import { handOverKeys, withEncryptionKeys } from '../../../encryption-keys.ts'
-import { hintAtHelp } from '../../../help-hint.ts'
+import { hintAtHelp, hintAtOtherProgram } from '../../../help-hint.ts'
 import { usageLine } from '../../../json.ts'
-import { hintAtOtherProgram } from '../../../other-program.ts'
 import { heedVariables, variableOption } from '../../../variables.ts'
 import { handOverNoProxy, withSettingFlags } from '../settings/setting-flags.ts'
 import type { ReplayFlags, SelectionFlags } from '../tasks/delivery-selection.ts'
