@@ -1,4 +1,6 @@
+/** What errors about a wrong command line say besides. */
 import type { Command } from 'commander'
+import { usageLine } from './json.ts'
 
 /**
  * A message about a wrong command line names the help of the command: `(see folkmoot networks create --help)`.
@@ -7,4 +9,44 @@ import type { Command } from 'commander'
 export function hintAtHelp(command: Command, words = command.name()): void {
   command.showHelpAfterError(`(see ${words} --help)`)
   for (const each of command.commands) hintAtHelp(each, `${words} ${each.name()}`)
+}
+
+/** The commands of both programs: none loads the other one for a message. A test compares this with them. */
+export const programCommands = {
+  folkmoot: [
+    ...['serve', 'init', 'trigger', 'panel-link', 'info', 'listen', 'mcp', 'migrate', 'copy', 'pull', 'push', 'diff', 'spec'],
+    ...['create', 'list', 'show', 'update'].map((name) => `networks ${name}`),
+    ...['list', 'unban', 'erase', 'consent'].map((name) => `members ${name}`),
+    ...['create', 'list', 'revoke'].map((name) => `keys ${name}`),
+    ...['add', 'update', 'show', 'rotate', 'enable', 'disable', 'remove', 'republish', 'list'].map((name) => `endpoints ${name}`),
+    ...['list', 'export'].map((name) => `audit ${name}`),
+  ],
+  'folkmoot-relay': [
+    ...['run', 'check', 'config', 'status', 'deliveries', 'dead', 'explain', 'replay', 'skip', 'close-circuit'],
+    'endpoints test',
+  ],
+} as const
+
+type Program = keyof typeof programCommands
+
+/**
+ * Names the other program in errors about a command that only that one has.
+ * @param json whether errors are JSON
+ */
+export function hintAtOtherProgram(program: Command, name: Program, json: boolean): void {
+  const other = name === 'folkmoot' ? 'folkmoot-relay' : 'folkmoot'
+  const hint = (command: Command, before: string): void => {
+    if (command.commands.length === 0) return
+    for (const each of command.commands) hint(each, `${before}${each.name()} `)
+    command.configureOutput({
+      outputError(text, write) {
+        const given = command.args[0] ?? ''
+        const words = `${before}${given}`
+        const isThere = programCommands[other].some((known) => known === words || known.startsWith(`${words} `))
+        const isHere = command.commands.some((each) => each.name() === given)
+        write(usageLine(name, isThere && !isHere ? `unknown command '${given}': it is \`${other} ${words}\`` : text, json))
+      },
+    })
+  }
+  hint(program, '')
 }

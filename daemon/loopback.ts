@@ -15,6 +15,13 @@ export function namesLoopback({ headersDistinct }: IncomingMessage): boolean {
   return another === undefined && /^(127\.0\.0\.1|localhost)(:\d+)?$/i.test(host ?? '')
 }
 
+/** Why a port of the loopback address cannot be used. */
+export function unusablePort(option: string, port: number, error: Error): string {
+  const isTaken = errorCode(error) === 'EADDRINUSE'
+  const remedy = `it is taken: end the program that listens there, or choose another with ${option}`
+  return `${option} ${port} cannot be used: ${isTaken ? remedy : error.message}`
+}
+
 /**
  * Lets a server listen on 127.0.0.1.
  * @param option its name for messages, such as `--metrics-port`
@@ -24,9 +31,8 @@ export function namesLoopback({ headersDistinct }: IncomingMessage): boolean {
 export async function listenOnLoopback(server: Server, option: string, port: number): Promise<LoopbackPort> {
   await new Promise<void>((listening, failed) => {
     server.once('error', (error) => {
-      const isTaken = errorCode(error) === 'EADDRINUSE'
-      const sentence = `${option} ${port} cannot be used: ${isTaken ? 'it is taken' : error.message}`
-      failed(isTaken ? new CommandFailure(sentence) : new UsageError(sentence))
+      const sentence = unusablePort(option, port, error)
+      failed(errorCode(error) === 'EADDRINUSE' ? new CommandFailure(sentence) : new UsageError(sentence))
     })
     server.listen(port, '127.0.0.1', listening)
   })

@@ -5,6 +5,8 @@ import type { Tracing } from '../../lib/base/tracing.ts'
 import type { Backlog } from '../../lib/outbox/source.ts'
 import type { RelayView } from '../../lib/relay/relay-view.ts'
 import type { RelayEvents } from './events.ts'
+import { unknownKind } from './ingest/outbox-address.ts'
+import { foreignDirectory, mistakenDirectory } from './ingest/outbox-presence.ts'
 import { openOperatorStore } from './open-store.ts'
 import { relayViewOf } from './operate/view/of-relay.ts'
 import { startService } from './service.ts'
@@ -66,7 +68,13 @@ export interface EmbeddedRelay {
 const known = (options: EmbeddedRelayOptions): string => {
   const { outbox } = options
   const address = typeof outbox === 'string' ? outbox : outbox?.outbox
-  if (typeof address === 'string' && address !== '') return address
+  if (typeof address === 'string' && address !== '') {
+    const problem = unknownKind(address)
+    if (problem !== undefined) throw new TypeError(`startRelay: \`outbox\` ${problem}`)
+    const mistake = mistakenDirectory(address, '`outbox`')
+    if (mistake !== undefined) throw new TypeError(`startRelay: ${mistake}`)
+    return address
+  }
   const remedy = 'give the storage, or an address: a directory, sqlite:PATH or postgres://…'
   if (typeof outbox !== 'object' || outbox === null) throw new TypeError(`startRelay: \`outbox\` is missing: ${remedy}`)
   if (outbox instanceof Promise) throw new TypeError('startRelay: `outbox` must be awaited, got a Promise')
@@ -102,8 +110,10 @@ export async function startRelay(options: EmbeddedRelayOptions): Promise<Embedde
     ...(onNotice ? { onNotice } : {}),
     ...(onIngested ? { onIngested } : {}),
   }
+  const foreign = typeof options.outbox === 'string' ? foreignDirectory(outbox) : undefined
   const service = await startService({ outbox, settings, encryptionKeys, version, events, tracing })
   const { relay, metrics, controlPort } = service
+  if (foreign !== undefined) onFault('the outbox may be a wrong directory', new Error(foreign))
   const view = relayViewOf(relay, outbox)
   return {
     view,

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import { Command } from 'commander'
 import { handOverKeys } from '../encryption-keys.ts'
-import { hintAtHelp } from '../help-hint.ts'
+import { hintAtHelp, hintAtOtherProgram } from '../help-hint.ts'
 import { usageLine } from '../json.ts'
 import type { Ask, Output } from '../output.ts'
 import { heedVariables, variableOption } from '../variables.ts'
@@ -108,6 +108,7 @@ export function createProgram({
     .description('print the OpenAPI document')
     .option('--webhooks', 'of the webhooks')
     .action(async (flags) => (await import('./commands/print-spec.ts')).printSpec(flags, out))
+  hintAtOtherProgram(program, 'folkmoot', json)
   if (!json) hintAtHelp(program)
   return program
 }

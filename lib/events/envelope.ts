@@ -10,7 +10,12 @@ import { subjectOf } from './subjects.ts'
 export interface Emission {
   readonly name: EventName
   readonly payload: unknown
+  /** Its id, if somebody needs it before the envelope; made with the envelope by default. */
+  readonly event_id?: string
 }
+
+/** The id of an event. Stores with an index of these ids write to its end, and not all over it. */
+export const newEventId = (now: string, chance: Chance): string => uuidAt(Date.parse(now), chance.uuid())
 
 /**
  * Puts an event into its envelope (specification, section 6): `event_id`, `event_timestamp`, `event_type`, `payload`. The
@@ -22,7 +27,7 @@ export interface Emission {
  * @param chance makes the id of the event
  */
 export function envelope(
-  { name, payload }: Emission,
+  { name, payload, event_id: given }: Emission,
   {
     network_id,
     now,
@@ -30,8 +35,7 @@ export function envelope(
     chance,
   }: { readonly network_id: Id; readonly now: string; readonly writer: RecordWriter; readonly chance: Chance },
 ): EventRecord {
-  // Stores with an index of these ids write to its end, and not all over it.
-  const event_id = uuidAt(Date.parse(now), chance.uuid())
+  const event_id = given ?? newEventId(now, chance)
   const event_type = `${name}Hook`
   const subject = subjectOf(name, payload)
   const audience = isForHost(name) ? 'host' : 'integration'

@@ -1,6 +1,7 @@
 /** Wrong command lines: the message of every command of both programs names the help of that command. */
 import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
+import { programCommands } from '../../daemon/help-hint.ts'
 import { createProgram as createRelay } from '../../daemon/relay/operate/commands/program.ts'
 import { createProgram } from '../../daemon/server/program.ts'
 import { ended } from '../support/program.ts'
@@ -51,8 +52,27 @@ describe.each(['folkmoot', 'folkmoot-relay'] as const)('%s', (program) => {
     expect([code, stdout.split('\n')[0]]).toEqual([0, `Usage: ${whole(words)} ${command.usage()}`])
   })
 
+  test('its commands are those that the other program knows of', () => {
+    const leaves = all.filter(([, { commands }]) => commands.length === 0).map(([words]) => words)
+    expect([...programCommands[program]].toSorted()).toEqual(leaves.toSorted())
+  })
+
   test('an error as JSON is one object', async () => {
     const { code, stderr } = await run(program === 'folkmoot' ? 'networks list' : 'status', '--json', '--no-such-option')
     expect([code, JSON.parse(stderr)]).toEqual([2, { error: "unknown option '--no-such-option'" }])
   })
+})
+
+test.each([
+  ['folkmoot', 'endpoints test 7', "unknown command 'test': it is `folkmoot-relay endpoints test`"],
+  ['folkmoot', 'endpoints test --endpoint 7', "unknown command 'test': it is `folkmoot-relay endpoints test`"],
+  ['folkmoot', 'replay --event x', "unknown command 'replay': it is `folkmoot-relay replay`"],
+  ['folkmoot-relay', 'endpoints list', "unknown command 'list': it is `folkmoot endpoints list`"],
+  ['folkmoot-relay', 'networks create --title x', "unknown command 'networks': it is `folkmoot networks`"],
+  ['folkmoot', 'statu', "unknown command 'statu'"],
+] as const)('%s %s names the program that has the command', async (program, words, sentence) => {
+  const { code, stderr } = await ended(program, ...words.split(' '))
+  expect([code, stderr.split('\n')[0]]).toEqual([2, `${program}: ${sentence}`])
+  const { stderr: json } = await ended(program, ...words.split(' '), '--json')
+  expect(JSON.parse(json)).toEqual({ error: sentence })
 })

@@ -9,6 +9,14 @@ import type { OutboxSource } from '../../../lib/outbox/source.ts'
 
 const sqlitePath = (address: string): string | undefined => /^sqlite:(.+)$/s.exec(address)?.[1]
 
+/** What is wrong with an address of another kind; undefined for a usable one. It follows the name of the option. */
+export function unknownKind(address: string): string | undefined {
+  // One letter before the colon is a drive. A directory whose name looks like this is `./name:`.
+  const scheme = /^([a-z][a-z0-9+.-]+):/i.exec(address)?.[1]
+  if (scheme === undefined || /^sqlite:./.test(address) || isPostgresAddress(address)) return undefined
+  return `must be a directory, sqlite:PATH or postgres://…, got one that begins with ${scheme}:`
+}
+
 /** The outbox of an address. */
 export type Place =
   | { readonly kind: 'directory'; readonly path: string }

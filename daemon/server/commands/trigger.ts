@@ -5,6 +5,7 @@ import type { Endpoint } from '../../../lib/index.ts'
 import { exampleOf } from '../../../lib/openapi/example.ts'
 import { schemaWriter } from '../../../lib/openapi/schema.ts'
 import { operations } from '../../../lib/operations.ts'
+import { matchesFilter } from '../../../lib/outbox/filter.ts'
 import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
 import { eventNamed } from './event-name.ts'
@@ -27,22 +28,27 @@ export async function trigger(given: string | undefined, flags: TriggerFlags, ou
     const network = await networkOf(operator, flags.network)
     const payload = changes.reduce((before, change) => changed(before, change), exampleIn(name, network.id))
     // Checked there by the schema of the event.
-    await operator.publish({ network: network.id, event: name, payload: payload as PayloadOf<WebhookName> })
+    const publication = { network: network.id, event: name, payload: payload as PayloadOf<WebhookName> }
+    const { event_id } = await operator.publish(publication)
     const event_type = `${name}Hook`
-    const endpoints = (await operator.endpoints.list(network.id)).filter((endpoint) => gets(endpoint, event_type))
+    const chosen = (await operator.endpoints.list(network.id)).filter((endpoint) => chooses(endpoint, event_type))
+    const endpoints = chosen.filter(({ filter }) => filter === null || matchesFilter(filter, payload))
     const whose = `${endpoints.length} endpoint${endpoints.length === 1 ? '' : 's'} of ${network.subdomain}`
-    const sentence = `${event_type} is in the outbox, for ${whose}.`
-    showOne(out, flags, { network_id: network.id, event_type, endpoints: endpoints.map(({ id }) => id), payload }, sentence)
+    const ids = endpoints.map(({ id }) => id)
+    const sentence = `${event_type} is in the outbox as event ${event_id}, for ${whose}.`
+    showOne(out, flags, { network_id: network.id, event_id, event_type, endpoints: ids, payload }, sentence)
     if (flags.json) return
-    if (endpoints.length === 0)
-      out.warn('Nobody receives it: `folkmoot listen` or `folkmoot endpoints add` registers an endpoint.')
+    if (chosen.length === 0) out.warn('Nobody receives it: `folkmoot listen` or `folkmoot endpoints add` registers an endpoint.')
+    for (const { id } of chosen)
+      if (!ids.includes(id))
+        out.warn(`Endpoint ${id} is not sent it: its filter does not match the payload. --field changes that.`)
     for (const { id, enabled } of endpoints)
       if (!enabled) out.warn(`Endpoint ${id} is disabled: the event waits, and is sent once somebody enables the endpoint.`)
   })
 }
 
 // The relay keeps the deliveries of a disabled endpoint.
-const gets = ({ audience, events }: Endpoint, type: string): boolean =>
+const chooses = ({ audience, events }: Endpoint, type: string): boolean =>
   audience === 'integration' && (events === null || events.includes(type))
 
 /** Every event and its causes. */

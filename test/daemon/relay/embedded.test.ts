@@ -1,6 +1,7 @@
 /** The relay inside of a host's process: over each storage, by the storage itself or by its address. */
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
+import { existsSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { openOutbox } from '../../../adapters/outbox/file.ts'
 import { lowdbStorage } from '../../../adapters/storage/lowdb.ts'
@@ -137,4 +138,28 @@ test('what it cannot start with is refused, by name', async () => {
   await expect(startRelay({ outbox, encryptionKeys: ['short'] })).rejects.toThrow(TypeError)
   await start({ outbox })
   await expect(startRelay({ outbox })).rejects.toMatchObject({ code: 'locked' })
+})
+
+test.each(['new.sqlite', 'new.sqlite3', 'new.db', 'db.json'])('%s that is missing is refused, and not made', async (name) => {
+  const outbox = join(temporaryDirectory(), name)
+  const meant = name === 'db.json' ? `lowdb:${outbox} is the directory ${join(dirname(outbox), 'outbox')}` : `sqlite:${outbox}?`
+  await expect(startRelay({ outbox })).rejects.toThrow(meant)
+  expect(existsSync(outbox)).toBe(false)
+  await start({ outbox: `${outbox}/` })
+  expect(existsSync(outbox)).toBe(true)
+})
+
+test.each([
+  ['mysql://db.example/community', 'must be a directory, sqlite:PATH or postgres://…, got one that begins with mysql:'],
+  ['lowdb:./data/db.json', 'got one that begins with lowdb:'],
+])('%s is no outbox', async (outbox, sentence) => {
+  await expect(startRelay({ outbox })).rejects.toThrow(sentence)
+})
+
+test('a directory with nothing but files of others is a fault, and is watched anyway', async () => {
+  const outbox = temporaryDirectory()
+  writeFileSync(join(outbox, 'file.txt'), 'hi')
+  const faults: unknown[] = []
+  await start({ outbox, onFault: (what, error) => void faults.push(`${what}: ${error}`) })
+  expect(faults).toEqual([expect.stringContaining('holds "file.txt", and nothing of an outbox')])
 })

@@ -302,6 +302,16 @@ describe('endpoints', () => {
     expect(notices).toMatchObject([{ kind: 'endpoint.removed', endpoint_id: '7', text: expect.stringContaining('2 waiting') }])
   })
 
+  test('that are removed are said in words that fit the number', async () => {
+    const hook = await receiver(status(500))
+    const { append, attempts, notices, remove } = await bench({ retrySchedule: [0, 3600] })
+    await append(endpoint(hook.url), event('a'))
+    await until(() => attempts.length === 1, 'it has failed once')
+    await remove('7')
+    await until(() => notices.length > 0, 'it is removed')
+    expect(notices).toMatchObject([{ text: 'the endpoint was removed; 1 waiting delivery was dropped' }])
+  })
+
   test('that answer 410 are disabled, and keep their events until they are enabled again', async () => {
     const hook = await receiver(status(410))
     const { append, attempts, notices } = await bench({ retrySchedule: [0] })

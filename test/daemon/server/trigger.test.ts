@@ -84,6 +84,10 @@ test('fields of the payload can be set, by their path', async () => {
   })
 })
 
+/** The sentence about an event that is in the outbox. */
+const inOutbox = (whose: string): RegExp =>
+  new RegExp(`^PostCreatedHook is in the outbox as event [0-9a-f-]{36}, for ${whose} of pals\\.$`)
+
 /** A storage with one network, and no server. */
 async function madeStorage(): Promise<string> {
   const storage = `sqlite:${join(temporaryDirectory(), 'db.sqlite')}`
@@ -110,7 +114,7 @@ test.each([
 test('without an endpoint the command says so; a storage without a server takes the event too', async () => {
   const { lines, warnings, refused } = await folkmoot('trigger', 'PostCreatedHook', '--storage', await madeStorage())
   expect({ lines, warnings, refused }).toEqual({
-    lines: ['PostCreatedHook is in the outbox, for 0 endpoints of pals.'],
+    lines: [expect.stringMatching(inOutbox('0 endpoints'))],
     warnings: ['Nobody receives it: `folkmoot listen` or `folkmoot endpoints add` registers an endpoint.'],
     refused: undefined,
   })
@@ -124,12 +128,42 @@ test('a disabled endpoint is among those that the event is for, and named, becau
   await folkmoot('endpoints', 'disable', id, ...at)
   const { lines, warnings, refused } = await folkmoot('trigger', 'PostCreated', ...at)
   expect({ lines, warnings, refused }).toEqual({
-    lines: ['PostCreatedHook is in the outbox, for 1 endpoint of pals.'],
+    lines: [expect.stringMatching(inOutbox('1 endpoint'))],
     warnings: [`Endpoint ${id} is disabled: the event waits, and is sent once somebody enables the endpoint.`],
     refused: undefined,
   })
   const { lines: json } = await folkmoot('trigger', 'PostCreated', ...at, '--json')
   expect(JSON.parse(json[0] ?? '')).toMatchObject({ endpoints: [id] })
+})
+
+test('an endpoint whose filter does not match is not among those that the event is for, and named', async () => {
+  const storage = await madeStorage()
+  const at = ['--storage', storage]
+  const filter = ['--filter', '{"path":"/title","equals":"Oil"}']
+  const url = ['--url', 'https://example.org/hook', '--key', key]
+  const added = await folkmoot('endpoints', 'add', ...at, ...url, ...filter, '--json')
+  const { id } = JSON.parse(added.lines[0] ?? '') as { id: string }
+  const { lines, warnings } = await folkmoot('trigger', 'PostCreated', ...at)
+  expect({ lines, warnings }).toEqual({
+    lines: [expect.stringMatching(inOutbox('0 endpoints'))],
+    warnings: [`Endpoint ${id} is not sent it: its filter does not match the payload. --field changes that.`],
+  })
+  const of = async (...fields: readonly string[]) => {
+    const { lines } = await folkmoot('trigger', 'PostCreated', ...at, ...fields, '--json')
+    return JSON.parse(lines[0] ?? '') as { endpoints: string[] }
+  }
+  expect((await of()).endpoints).toEqual([])
+  expect((await of('--field', 'title=Oil')).endpoints).toEqual([id])
+})
+
+test('the id of the event is the one that the receiver gets', async () => {
+  const { storage, receiver } = await startServer()
+  const { lines } = await folkmoot('trigger', 'PostCreated', '--storage', storage, '--json')
+  const { lines: told } = await folkmoot('trigger', 'PostCreated', '--storage', storage)
+  await receiver.until(2)
+  const ids = receiver.events.map(({ event_id }) => event_id)
+  expect(ids).toContain((JSON.parse(lines[0] ?? '') as Json)['event_id'])
+  expect(ids).toContain(/as event (\S+),/.exec(told[0] ?? '')?.[1])
 })
 
 test('--list shows every event with its causes, in at most 100 columns', async () => {

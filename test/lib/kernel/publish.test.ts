@@ -13,10 +13,17 @@ const levelUp = async ({ community }: Awaited<ReturnType<typeof createSeededComm
 test('an event of the host goes through the same outbox, in its envelope', async () => {
   const test = await createSeededCommunity()
   const payload = await levelUp(test)
-  await test.community.publish({ network: 'demo', event: 'MemberAmbassadorLeveledUp', payload: payload as never })
+  const published = await test.community.publish({
+    network: 'demo',
+    event: 'MemberAmbassadorLeveledUp',
+    payload: payload as never,
+  })
+  expect(published).toEqual({
+    event_id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
+  })
   expect(test.newEvents()).toEqual([
     {
-      event_id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
+      event_id: published.event_id,
       event_timestamp: '2026-11-20T10:00:00.000Z',
       event_type: 'MemberAmbassadorLeveledUpHook',
       payload,

@@ -9,12 +9,13 @@ import type { EndpointUpsert, OutboxRecord } from '../../../../lib/outbox/record
 import { damageText, type Positions } from '../../../../lib/outbox/source.ts'
 import type { EncryptionFlags } from '../../../encryption-keys.ts'
 import { jsonLines } from '../../../json.ts'
+import { unusablePort } from '../../../loopback.ts'
 import { encryptionKeysOf } from '../../../read-encryption-keys.ts'
 import { tracingFor } from '../../../telemetry.ts'
 import { NoRelayYet, UsageError } from '../../../usage.ts'
 import { systemClock } from '../../clock.ts'
 import { openSource, relayHome } from '../../ingest/outbox-address.ts'
-import { missingOutbox, readOnlyText } from '../../ingest/outbox-presence.ts'
+import { foreignDirectory, missingOutbox, readOnlyText } from '../../ingest/outbox-presence.ts'
 import { openOperatorStore } from '../../open-store.ts'
 import { wayTo } from '../../send/connections.ts'
 import { problemOf } from '../../send/credentials.ts'
@@ -23,6 +24,7 @@ import { readTlsFiles, type TlsNames, tlsProblem } from '../../send/tls-files.ts
 import type { Settings } from '../../settings.ts'
 import type { OperatorStore, RunningRelay } from '../../store/operator/operator-store.ts'
 import { outboxOf, readSettings, type SettingFlags } from '../settings/read-settings.ts'
+import { ruleRemedy } from '../settings/rule-remedy.ts'
 import { notedSettings } from '../settings/settings-note.ts'
 
 export interface CheckFlags extends SettingFlags {
@@ -85,6 +87,9 @@ export async function check(flags: CheckFlags): Promise<Checked> {
   if (missing) found.problems.push(missing.text)
   else {
     await lookIntoOutbox(outbox, await lookIntoStore(outbox, found), found)
+    // What a relay has ingested came out of an outbox.
+    const foreign = found.endpoints.size + found.waiting_commits === 0 ? foreignDirectory(outbox) : undefined
+    if (foreign !== undefined) found.problems.push(foreign)
     found.problems.push(...homeProblems(relayHome(outbox)), ...urlProblems(found, found.inForce ?? settings))
     found.problems.push(...(found.inForce ? found.unreadable : await credentialProblems(found, { ...flags, ...settings })))
     if (!found.inForce) found.problems.push(...tlsProblems(found, settings))
@@ -156,7 +161,9 @@ function urlProblems({ endpoints }: Findings, settings: Settings): readonly stri
   return [...endpoints.values()].flatMap(({ network_id, id, url, allow_addresses }) => {
     const checked = checkUrl(url, settings)
     const problem = checked.ok ? beyondLimits(url, wayTo({ allow_addresses }, checked.origin, settings).limits) : checked.reason
-    return problem === undefined ? [] : [`endpoint ${id} of network ${network_id}: ${problem}`]
+    if (problem === undefined) return []
+    const said = [problem, ruleRemedy(problem)].filter((part) => part !== '').join('; ')
+    return [`endpoint ${id} of network ${network_id}: ${said}`]
   })
 }
 
@@ -210,12 +217,12 @@ function openForChanges(path: string): void {
 /** Whether the control could listen. */
 async function portProblems(port: number): Promise<readonly string[]> {
   const server = createServer()
-  const error = await new Promise<NodeJS.ErrnoException | undefined>((done) => {
+  const error = await new Promise<Error | undefined>((done) => {
     server.once('error', done)
     server.listen(port, '127.0.0.1', () => done(undefined))
   })
   await new Promise<void>((done) => server.close(() => done()))
-  return error ? [`--control-port ${port} cannot be used: ${error.code === 'EADDRINUSE' ? 'it is taken' : error.message}`] : []
+  return error ? [unusablePort('--control-port', port, error)] : []
 }
 
 function report({ endpoints, waiting_commits, problems, relays, inForce, fresh }: Findings, json: boolean): Checked {

@@ -26,7 +26,8 @@ export async function closeCircuit(flags: CircuitFlags): Promise<string> {
   try {
     const asked = { store, now: systemClock.now(), outbox, actor: commandActor() }
     const closed = await closeAudited(asked, id, network)
-    return flags.json ? jsonLines([closed]) : `the circuit is closed (it was ${closed.was}); sending begins slowly\n`
+    if (flags.json) return jsonLines([closed])
+    return closed.was === 'open' ? 'the circuit is closed now; sending begins slowly\n' : 'the circuit was not open\n'
   } finally {
     await store.close()
   }

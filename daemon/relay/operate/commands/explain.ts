@@ -1,7 +1,6 @@
 /** `folkmoot-relay explain`: why an event was delivered to an endpoint, or was not. */
 import { wantsBody } from '../../../../lib/outbox/wanted.ts'
 import { jsonLines } from '../../../json.ts'
-import { time } from '../../../table.ts'
 import { UsageError } from '../../../usage.ts'
 import type { Endpoint } from '../../store/endpoint/relay-endpoint.ts'
 import type { DeliveryStatus, EndpointStatus, OperatorStore } from '../../store/operator/operator-store.ts'
@@ -67,6 +66,6 @@ function whyDelivery(delivery: DeliveryStatus, status: EndpointStatus | undefine
   if (status?.set_aside) return because('set aside', status.unreadable ?? 'the endpoint is set aside')
   if (status?.unreadable != null) return because('key unreadable', status.unreadable)
   if (status?.circuit === 'open')
-    return because('circuit open', `it waits until the endpoint answers; next probe ${time(status.next_probe_at) ?? 'soon'}`)
+    return because('circuit open', `it waits until the endpoint answers; next probe ${status.next_probe_at ?? 'soon'}`)
   return because('pending', `due ${next_attempt_at ?? 'now'}`)
 }

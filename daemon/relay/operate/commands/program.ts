@@ -1,7 +1,7 @@
 /** The command line of the relay. A command's modules are loaded when it runs, so that help and usage errors come without delay. */
 import { Command } from 'commander'
 import { handOverKeys, withEncryptionKeys } from '../../../encryption-keys.ts'
-import { hintAtHelp } from '../../../help-hint.ts'
+import { hintAtHelp, hintAtOtherProgram } from '../../../help-hint.ts'
 import { usageLine } from '../../../json.ts'
 import { heedVariables, variableOption } from '../../../variables.ts'
 import { handOverNoProxy, withSettingFlags } from '../settings/setting-flags.ts'
@@ -72,11 +72,7 @@ export function createProgram(host: Host): Command {
     if (!ok) host.failed()
   })
   withSettings(
-    program
-      .command('config')
-      .description('the settings that `run` would take here, and where each comes from')
-      .option('--json', 'JSON objects, one per line')
-      .option('--wide', 'every column, nothing shortened'),
+    listing('config', 'the settings that `run` would take here, where each comes from, and those of a running relay'),
   ).action(async (flags: ConfigFlags, shown: Command) => {
     const fromEnv = shown.options.filter((option) => shown.getOptionValueSource(option.attributeName()) === 'env')
     const variables = Object.fromEntries(fromEnv.map((option) => [option.attributeName(), option.envVar ?? '']))
@@ -139,6 +135,7 @@ export function createProgram(host: Host): Command {
     host.output.write(text)
     if (!ok) host.failed()
   })
+  hintAtOtherProgram(program, 'folkmoot-relay', host.json)
   if (!host.json) hintAtHelp(program)
   return program
 }

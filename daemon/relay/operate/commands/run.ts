@@ -6,7 +6,7 @@ import { missingSdk, tracingFor } from '../../../telemetry.ts'
 import { UsageError } from '../../../usage.ts'
 import { systemClock } from '../../clock.ts'
 import { placeOf } from '../../ingest/outbox-address.ts'
-import { missingOutbox } from '../../ingest/outbox-presence.ts'
+import { foreignDirectory, missingOutbox } from '../../ingest/outbox-presence.ts'
 import { stuckLimit } from '../../relay.ts'
 import { shownProxy } from '../../send/proxy.ts'
 import { startService } from '../../service.ts'
@@ -49,6 +49,8 @@ const drainTime = 15_000
  */
 async function expectOutbox(outbox: string, log: Log): Promise<void> {
   const missing = await missingOutbox(outbox)
+  const foreign = missing ? undefined : foreignDirectory(outbox)
+  if (foreign !== undefined) log.warn({ text: foreign }, 'outbox.foreign')
   if (missing === undefined) return
   if (!missing.absent || placeOf(outbox).kind === 'sqlite') throw new UsageError(missing.text)
   log.warn({ text: `${missing.text}. It is made now, and the relay waits for events` }, 'outbox.missing')

@@ -28,8 +28,10 @@ export async function skip({ outbox, json, ...flags }: SkipFlags): Promise<strin
     const asked = { store, now: systemClock.now(), outbox: address, actor: commandActor() }
     const skipped = await skipAudited(asked, chosen)
     if (json) return jsonLines([{ skipped }])
+    if (skipped === 0) return '0 deliveries are skipped: none of the chosen deliveries is pending\n'
+    const [whose, which] = skipped === 1 ? ['delivery is', 'it'] : ['deliveries are', 'them']
     const undoing = `replay --endpoint ${chosen.endpoint} --status skipped`
-    return `${skipped} ${skipped === 1 ? 'delivery is' : 'deliveries are'} skipped; ${undoing} makes them due again\n`
+    return `${skipped} ${whose} skipped; ${undoing} makes ${which} due again\n`
   } finally {
     await store.close()
   }

@@ -7,12 +7,12 @@ import { UsageError } from '../../../usage.ts'
 import { commandActor } from '../../../user.ts'
 import { systemClock } from '../../clock.ts'
 import { openOperatorStore } from '../../open-store.ts'
-import { amongIts } from '../../send/guard.ts'
 import { userAgentOf } from '../../send/sender.ts'
 import { sendTest } from '../../send/test-delivery.ts'
 import type { OperatorStore } from '../../store/operator/operator-store.ts'
 import { announcedControl } from '../control/control-port.ts'
 import { outboxOf, readSettings, type SettingFlags } from '../settings/read-settings.ts'
+import { ruleRemedy } from '../settings/rule-remedy.ts'
 import { type FoundEndpoint, findEndpoint } from '../tasks/on-endpoint.ts'
 import { audited, subjectOf } from '../tasks/trail.ts'
 import type { Checked } from './check.ts'
@@ -117,18 +117,9 @@ function sentence({ outcome, reason, milliseconds, closed_circuit, answer, sent_
   const parts = [
     result,
     ...(closed_circuit ? ['its circuit is closed, sending resumes'] : []),
-    ...(outcome === 'blocked' ? [remedy(reason)] : []),
+    ...(outcome === 'blocked' ? [ruleRemedy(reason)] : []),
     ...(running && sent_by === 'command' ? ['sent with the flags of this command: the running relay has no control port'] : []),
   ]
   const said = parts.filter((part) => part !== '').join('; ')
   return answer === null || answer === '' ? said : `${said}\nthe endpoint answered: ${plainLines(answer.slice(0, shownOfAnswer))}`
-}
-
-/** The option that lifts a rule. */
-function remedy(reason: string): string {
-  if (reason.includes('http: is not allowed')) return '--allow-http, or the setting `allowHttp`, allows plain HTTP'
-  if (reason.includes(amongIts)) return 'folkmoot endpoints update --allow-addresses changes them'
-  if (reason.includes('public address')) return '--allow-addresses, or the setting `allowAddresses`, allows such addresses'
-  if (reason.startsWith('port ')) return 'the setting `ports` allows more ports'
-  return ''
 }

@@ -1,9 +1,9 @@
 /** The relay's settings from its command line and its configuration file. */
 import { readFile } from 'node:fs/promises'
 import { errorCode } from '../../../../adapters/files/errors.ts'
-import { isPostgresAddress } from '../../../../adapters/sql/postgres/address.ts'
 import type { EncryptionFlags } from '../../../encryption-keys.ts'
 import { UsageError } from '../../../usage.ts'
+import { unknownKind } from '../../ingest/outbox-address.ts'
 import { checkSourceAddress } from '../../send/source-address.ts'
 import { readTlsFiles } from '../../send/tls-files.ts'
 import { checkSettings, type Settings, SettingsError } from '../../settings.ts'
@@ -74,10 +74,7 @@ export async function settingSources(flags: SettingFlags): Promise<SettingSource
 export function outboxOf(address: string | undefined): string {
   if (address === undefined || address === '')
     throw new UsageError('--outbox is missing: give the `outbox` that the API server prints, a directory or a database')
-  // One letter before the colon is a drive. A directory whose name looks like this is `./name:`.
-  const scheme = /^([a-z][a-z0-9+.-]+):/i.exec(address)?.[1]
-  const usable = scheme === undefined || /^sqlite:./.test(address) || isPostgresAddress(address)
-  if (!usable)
-    throw new UsageError(`--outbox must be a directory, sqlite:PATH or postgres://…, got one that begins with ${scheme}:`)
+  const problem = unknownKind(address)
+  if (problem !== undefined) throw new UsageError(`--outbox ${problem}`)
   return address
 }

@@ -1,15 +1,13 @@
-/** Which addresses a running relay sends to, for `check` on the same machine: a file next to its control key. */
+/** The settings of a running relay, for commands on the same machine: a file next to its control key. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { pid } from 'node:process'
 import { makeDirectory } from '../../../../adapters/files/directory.ts'
 import { relayHome } from '../../ingest/outbox-address.ts'
+import { shownProxy } from '../../send/proxy.ts'
 import { checkSettings, type Settings } from '../../settings.ts'
 import type { RunningRelay } from '../../store/operator/operator-store.ts'
-
-/** The settings that decide about an address. */
-const names = ['allowHttp', 'allowPrivate', 'allowAddresses', 'ports'] as const
 
 const pathOf = (outbox: string): string => join(relayHome(outbox), 'settings.json')
 
@@ -17,10 +15,12 @@ const pathOf = (outbox: string): string => join(relayHome(outbox), 'settings.jso
 export function noteSettings(outbox: string, settings: Settings): void {
   try {
     makeDirectory(relayHome(outbox), 0o700)
-    const noted = { host: hostname(), pid, ...Object.fromEntries(names.map((name) => [name, settings[name]])) }
+    // A proxy may have a password.
+    const proxy = settings.proxy === undefined ? {} : { proxy: shownProxy(settings.proxy) }
+    const noted = { host: hostname(), pid, ...settings, ...proxy }
     writeFileSync(pathOf(outbox), `${JSON.stringify(noted)}\n`, { mode: 0o600 })
   } catch {
-    // A full disk: `check` judges by its own flags.
+    // A full disk: `check` judges by its own flags, and `config` says that they are not known.
   }
 }
 
@@ -32,7 +32,7 @@ export function withdrawSettings(outbox: string): void {
   }
 }
 
-/** The settings of a relay that runs, if it has noted them here. */
+/** The settings of a relay that runs, if it has noted them here; its proxy is without a password. */
 export function notedSettings(outbox: string, relays: readonly RunningRelay[]): Settings | undefined {
   try {
     const {

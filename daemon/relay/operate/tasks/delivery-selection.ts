@@ -166,9 +166,9 @@ export function replayOf(given: Readonly<Record<string, unknown>>, prefix: Prefi
   const { endpoint, network, event, type, since, until, slower } = conditions
   const chosen = [endpoint, network, event, type, since, until, slower].some((each) => each !== undefined)
   if (!chosen && all !== true) {
-    const names = ['event', 'type', 'endpoint', 'network', 'since'].map((name) => `${prefix}${name}`).join(', ')
+    const names = ['event', 'type', 'endpoint', 'network', 'since', 'until'].map((name) => `${prefix}${name}`).join(', ')
     const everything = prefix === '--' ? '--all' : '"all": true'
-    throw new UsageError(`a replay needs ${names} or ${prefix}until to choose by, or ${everything}`)
+    throw new UsageError(`a replay needs ${names} or ${prefix}slower to choose by, or ${everything}`)
   }
   return { selection: selectionFrom(conditions, { state: 'dead', limit: 10_000 }), perSecond: rate }
 }

@@ -48,7 +48,7 @@ export async function closeCircuitOf(
     ...about,
     kind: 'operator.closed_circuit',
     event_id: null,
-    text: `an operator closed the circuit; it was ${circuit}`,
+    text: circuit === 'open' ? 'an operator closed the circuit' : 'an operator closed the circuit, which was not open',
   })
   return { ...about, was: circuit }
 }

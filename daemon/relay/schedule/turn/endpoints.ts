@@ -141,7 +141,9 @@ export function createEndpoints({ ready, order, credentials, newRun, onNotice, o
       announced = []
       for (const [run, circuitClosed] of forgiven) {
         if (circuitClosed) {
-          const notice = noticeOf(run, 'endpoint.recovered', 'sending resumes: the endpoint was reset')
+          // The relay that sends is told of a fresh start, and not of its cause.
+          const cause = 'a delivered test, an operator or a new registration closed the circuit'
+          const notice = noticeOf(run, 'endpoint.recovered', `sending resumes: ${cause}`)
           notices.push(run.circuitNews.closed() ? notice : unannounced(notice))
         }
         states.set(run.endpoint.ref, run.record())

@@ -216,7 +216,8 @@ export function createIngester(database: RelayDatabase): Ingester {
       removed.set(endpoint.ref, endpoint)
       changed.delete(endpoint.ref)
       deliveries.delete(endpoint.ref)
-      const text = `the endpoint was removed; ${dropped} waiting deliveries were dropped`
+      const whose = dropped === 1 ? 'delivery was' : 'deliveries were'
+      const text = `the endpoint was removed; ${dropped} waiting ${whose} dropped`
       const { network_id, id } = endpoint
       notices.push({ kind: 'endpoint.removed', network_id, endpoint_id: id, event_id: null, text })
     }

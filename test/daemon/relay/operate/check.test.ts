@@ -1,21 +1,25 @@
 /** `check` finds out what `run` would meet, and changes nothing. */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { execPath, getuid } from 'node:process'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 import { openOutbox } from '../../../../adapters/outbox/file.ts'
+import { newWriterId } from '../../../../adapters/outbox/segment-name.ts'
 import { postgresStorage } from '../../../../adapters/storage/postgres.ts'
 import { sqliteStorage } from '../../../../adapters/storage/sqlite.ts'
+import { storePath } from '../../../../daemon/relay/open-store.ts'
 import { type CheckFlags, check } from '../../../../daemon/relay/operate/commands/check.ts'
 import { outboxOf, readSettings } from '../../../../daemon/relay/operate/settings/read-settings.ts'
+import { openSqliteStore } from '../../../../daemon/relay/store/sqlite/store.ts'
 import type { OutboxRecord } from '../../../../lib/outbox/record.ts'
 import { begunRelay } from '../../../support/begun.ts'
 import { temporaryDirectory } from '../../../support/directory.ts'
 import { testPostgres } from '../../../support/postgres.ts'
+import { ended } from '../../../support/program.ts'
 import { endpoint, event, until } from '../support.ts'
 
 const server = await testPostgres()
@@ -124,7 +128,9 @@ test.each([
     running: false,
     endpoints: 1,
     waiting_commits: 2,
-    problems: ['endpoint 7 of network 1: 127.0.0.1 is not a public address'],
+    problems: [
+      'endpoint 7 of network 1: 127.0.0.1 is not a public address; --allow-addresses, or the setting `allowAddresses`, allows such addresses; for development, --allow-private allows all',
+    ],
   })
   expect((await found({ outbox, allowPrivate: true })).problems).toEqual([])
   expect(await trace()).toEqual(before)
@@ -152,8 +158,14 @@ test('a port of the control that is taken is a problem', async () => {
   await new Promise<void>((done) => other.listen(0, '127.0.0.1', done))
   onTestFinished(() => void other.close())
   const { port } = other.address() as AddressInfo
-  const { problems } = await found({ outbox: await outboxWith(), controlPort: String(port) })
-  expect(problems).toEqual([`--control-port ${port} cannot be used: it is taken`])
+  const outbox = await outboxWith()
+  const { problems } = await found({ outbox, controlPort: String(port) })
+  const sentence = `--control-port ${port} cannot be used: it is taken: end the program that listens there, or choose another with --control-port`
+  expect(problems).toEqual([sentence])
+  expect(await ended('folkmoot-relay', 'run', '--outbox', outbox, '--control-port', String(port), '--json')).toMatchObject({
+    code: 1,
+    stderr: `${JSON.stringify({ error: sentence })}\n`,
+  })
 })
 
 test.each(['mysql://db.example/community', 'xyz:', 'postgres:', 'sqlite:', 'redis://127.0.0.1'])(
@@ -231,4 +243,90 @@ test('a relay that runs is judged by its own settings, and not by the flags of t
   expect((await found({ outbox, allowHttp: true, allowPrivate: true })).problems).toEqual([
     expect.stringContaining('http: is not allowed'),
   ])
+})
+
+test.each([
+  ['new.sqlite', (path: string) => `did you mean sqlite:${path}?`],
+  ['new.SQLITE3', (path: string) => `did you mean sqlite:${path}?`],
+  ['new.db', (path: string) => `did you mean sqlite:${path}?`],
+  ['db.json', (path: string) => `the outbox of lowdb:${path} is the directory ${join(dirname(path), 'outbox')}`],
+])('%s without its kind is refused by run and check, whether it is there or not', async (name, sentence) => {
+  const outbox = join(temporaryDirectory(), name)
+  expect((await found({ outbox })).problems).toEqual([expect.stringContaining(sentence(outbox))])
+  const { code, stderr } = await ended('folkmoot-relay', 'run', '--outbox', outbox)
+  expect([code, stderr]).toEqual([2, expect.stringContaining(sentence(outbox))])
+  expect(existsSync(outbox)).toBe(false)
+  writeFileSync(outbox, '')
+  expect((await found({ outbox })).problems).toEqual([expect.stringContaining(`is not a directory: ${sentence(outbox)}`)])
+})
+
+/** What a directory may hold that an API server writes to. */
+const outboxes: Readonly<Record<string, (directory: string) => Promise<unknown>>> = {
+  'an empty directory': async () => undefined,
+  'a writer that has begun': async (directory) => {
+    const writer = await openOutbox({ directory })
+    onTestFinished(() => writer.close())
+  },
+  'a writer that has ended': async (directory) => (await openOutbox({ directory })).close(),
+  'segments among other files': async (directory) => {
+    writeFileSync(join(directory, 'db.json'), '{}')
+    const writer = await openOutbox({ directory })
+    await writer.append([[event('a')]])
+    await writer.close()
+  },
+  'what was set aside': async (directory) =>
+    writeFileSync(join(directory, `${newWriterId(Date.now())}-000001.v2.ndjson.0.broken`), ''),
+  'the store of a relay': async (directory) => (await openSqliteStore(storePath(directory))).close(),
+  'the inbox of the audit': async (directory) => mkdirSync(join(directory, 'audit')),
+  'a disk of its own': async (directory) => mkdirSync(join(directory, 'lost+found')),
+  'hidden files and locks': async (directory) => {
+    for (const name of ['.gitkeep', '.snapshot', 'db.json.lock', 'db.json.lock.0123abcd.sock'])
+      writeFileSync(join(directory, name), '')
+  },
+}
+
+test.each(Object.keys(outboxes))('a directory is an outbox with %s', async (name) => {
+  const outbox = temporaryDirectory()
+  await outboxes[name]?.(outbox)
+  expect(await found({ outbox })).toMatchObject({ ok: true, problems: [] })
+})
+
+test('a directory with nothing but files of others is a problem, and a relay warns of it', async () => {
+  const outbox = temporaryDirectory()
+  for (const name of ['file.txt', 'other.txt']) writeFileSync(join(outbox, name), 'hi')
+  const sentence = `${outbox} holds "file.txt" and 1 more, and nothing of an outbox`
+  expect(await found({ outbox })).toMatchObject({ ok: false, problems: [expect.stringContaining(sentence)] })
+  const relay = begunRelay('run', '--outbox', outbox, '--json')
+  expect(JSON.parse(await relay.firstLine())).toMatchObject({
+    level: 'warn',
+    message: 'outbox.foreign',
+    text: expect.stringContaining(sentence),
+  })
+  await relay.written('"relay.started"')
+  // Its own files make no outbox of it.
+  expect(await found({ outbox })).toMatchObject({ ok: false, problems: [expect.stringContaining(sentence)] })
+  expect(await relay.stop()).toBe(0)
+})
+
+test('an outbox among other files that was delivered to its end is no problem', async () => {
+  const outbox = await outboxWith(endpoint('https://example.org/hook'))
+  writeFileSync(join(outbox, 'db.json'), '{}')
+  const relay = begunRelay('run', '--outbox', outbox, '--json')
+  await until(() => readdirSync(outbox).every((name) => !name.endsWith('.ndjson')), 'the segments are removed')
+  expect(await relay.stop()).toBe(0)
+  expect(await found({ outbox })).toMatchObject({ ok: true, endpoints: 1, problems: [] })
+})
+
+test.each([
+  ['http://example.org/', {}, 'http: is not allowed, only https:; --allow-http, or the setting `allowHttp`, allows plain HTTP'],
+  [
+    'https://[::1]/',
+    {},
+    '::1 is not a public address; --allow-addresses, or the setting `allowAddresses`, allows such addresses',
+  ],
+  ['https://example.org:25/', {}, 'port 25 is not allowed; the setting `ports` allows more ports'],
+  ['https://9.9.9.9/', { allow_addresses: ['8.8.8.8'] }, '; folkmoot endpoints update --allow-addresses changes them'],
+])('the problem with %s comes with its remedy', async (url, change, sentence) => {
+  const { problems } = await found({ outbox: await outboxWith(endpoint(url, change)) })
+  expect(problems).toEqual([expect.stringContaining(sentence)])
 })

@@ -40,3 +40,13 @@ test('explain says why an event was delivered to an endpoint, or was not', async
   )
   await expect(explain({ outbox: all.directory, endpoint: '5' })).rejects.toThrow('explain needs --event and --endpoint')
 })
+
+test('explain says times as ISO 8601, that of the next probe too', async () => {
+  const hook = await receiver(status(500))
+  const all = await bench({ retrySchedule: [0, 3600], breakerThreshold: 1, breakerCooldown: 600 })
+  await all.append(endpoint(hook.url), event('one'))
+  await until(() => all.notices.some(({ kind }) => kind === 'endpoint.opened'), 'the circuit opens')
+  expect(await explain({ outbox: all.directory, endpoint: '7', event: 'one' })).toMatch(
+    /^circuit open: it waits until the endpoint answers; next probe \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\n {2}attempt 1 at \d{4}-\S+Z: /,
+  )
+})

@@ -166,6 +166,24 @@ describe('the commands', () => {
     )
   })
 
+  test('say why a replay finds nothing', async () => {
+    const hook = await receiver(({ id }, response) => void response.writeHead(id === 'bad' ? 500 : 204).end())
+    const all = await bench({ retrySchedule: [0], breakerThreshold: 1000 })
+    await all.append(endpoint(hook.url), ...events('e', 2), event('bad'))
+    await until(() => all.attempts.length === 3, 'all are tried')
+    const replayed = async (...flags: readonly string[]) =>
+      (await ended('folkmoot-relay', 'replay', '--outbox', all.directory, ...flags)).stdout
+    expect(await replayed('--event', 'e0')).toBe(
+      '0 deliveries are due again: none of the chosen deliveries is dead; 1 is delivered (--status delivered sends it again)\n',
+    )
+    expect(await replayed('--all', '--status', 'skipped')).toBe(
+      '0 deliveries are due again: none of the chosen deliveries is skipped; 2 are delivered (--status delivered sends them again), 1 is dead (--status dead sends it again)\n',
+    )
+    expect(await replayed('--event', 'other')).toBe('0 deliveries are due again: no delivery matches\n')
+    expect((await command('replay', '--outbox', all.directory, '--event', 'e0')).records).toEqual([{ replayed: 0 }])
+    expect(await replayed('--slower', '0')).toBe('1 delivery is due again\n')
+  })
+
   test('tell why there was no answer', async () => {
     const hook = await receiver((_, response) => void response.destroy())
     const all = await bench({ retrySchedule: [0] })
@@ -210,7 +228,7 @@ describe('the commands', () => {
 
   test.each([
     [['status', '--outbox', '/nowhere/at/all'], /no relay has run/],
-    [['replay', '--outbox', '/nowhere/at/all'], /--event/],
+    [['replay', '--outbox', '/nowhere/at/all'], /--event, .* --until or --slower to choose by, or --all/],
     [['replay', '--outbox', '/nowhere/at/all', '--limit', '5', '--rate', '1'], /a replay needs --event/],
     [['replay', '--outbox', '/nowhere/at/all', '--all', '--status', 'pending'], /--status is one of delivered, dead/],
     [['deliveries', '--outbox', '/nowhere/at/all', '--network', 'paint-pals'], /--network takes the id of a network/],
@@ -336,7 +354,7 @@ describe('the control', () => {
   test('replays nothing when it is asked in unknown words', async () => {
     const { ask } = await replayable()
     for (const [body, sentence] of [
-      [{}, /a replay needs event, type, endpoint, network, since or until to choose by, or "all": true/],
+      [{}, /a replay needs event, type, endpoint, network, since, until or slower to choose by, or "all": true/],
       [{ limit: 100 }, /a replay needs/],
       [{ rate: 5 }, /a replay needs/],
       [{ status: 'delivered' }, /a replay needs/],

@@ -47,10 +47,12 @@ describe('skip', () => {
     await made.append(endpoint(hook.url), event('only'))
     await until(() => made.attempts.length === 1, 'it has failed')
     const skipped = await ended('folkmoot-relay', 'skip', '--outbox', made.directory, '--endpoint', '7')
-    expect(skipped.stdout).toMatch(/^1 delivery is skipped; replay .* makes them due again$/m)
+    expect(skipped.stdout).toMatch(/^1 delivery is skipped; replay .* makes it due again$/m)
     const [, undoing = ''] = /; (.*) makes/.exec(skipped.stdout) ?? []
     const undone = await command(...undoing.split(' '), '--outbox', made.directory)
     expect(undone).toEqual({ code: 0, out: '{"replayed":1}\n', error: '' })
+    const none = await ended('folkmoot-relay', 'skip', '--outbox', made.directory, '--endpoint', '7', '--event', 'none')
+    expect(none.stdout).toBe('0 deliveries are skipped: none of the chosen deliveries is pending\n')
   })
 
   test('lets the next one of the subject go, wherever in the row the skipped ones stood', async () => {

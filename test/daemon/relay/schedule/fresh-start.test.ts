@@ -62,6 +62,9 @@ describe('an open circuit closes', () => {
     expect((await post(`/networks/1/endpoints/7/${action}`, '{"now":true}')).status).toBe(422)
     expect((await post(`/networks/1/endpoints/7/${action}`)).status).toBe(200)
     await arrives(all)
+    expect(all.notices.find(({ kind }) => kind === 'endpoint.recovered')?.text).toBe(
+      'sending resumes: a delivered test, an operator or a new registration closed the circuit',
+    )
     expect((await post(`/networks/1/endpoints/8/${action}`)).status).toBe(404)
   })
 
@@ -96,6 +99,18 @@ describe('an open circuit closes', () => {
     await all.append(event('later'))
     await until(() => all.attempts.some(({ event_id, state }) => event_id === 'later' && state === 'delivered'), 'it goes on')
   })
+})
+
+test('close-circuit says whether the circuit was open', async () => {
+  const { directory, relay } = await stuck()
+  const close = () => ended('folkmoot-relay', 'close-circuit', '--outbox', directory, '--endpoint', '7')
+  expect((await close()).stdout).toBe('the circuit is closed now; sending begins slowly\n')
+  await until(() => relay.scheduler.endpoint(1)?.circuit === 'closed', 'it is closed')
+  expect((await close()).stdout).toBe('the circuit was not open\n')
+  const store = await openOperatorStore(directory)
+  onTestFinished(() => store.close())
+  const told = (await store.notices(10)).filter(({ kind }) => kind === 'operator.closed_circuit').map(({ text }) => text)
+  expect(told).toEqual(['an operator closed the circuit, which was not open', 'an operator closed the circuit'])
 })
 
 test('close-circuit refuses an unknown endpoint', async () => {
