@@ -99,8 +99,11 @@ test.each(pairs)('a project for %s and %s serves, delivers, restarts and passes 
   const curl = /```sh\n(curl [^`]+)```/.exec(readme)?.[1]?.replace('4000', String(port)).replace('YOUR_API_KEY', String(token))
   expect(JSON.parse((await run('sh', ['-c', curl ?? 'exit 1'])).stdout)).toMatchObject({ email: 'grace@example.org' })
   await first.written('Received MemberJoinedHook')
+  // A second app, which one process at a time may be here, takes nothing from the first.
+  if (storage !== 'postgres') expect(await refused({ PORT: '0' })).toMatch(/is held by process \d+.*\n$/)
   await end(first)
   const [registered] = await endpoints()
+  expect(registered?.url).toBe(`http://127.0.0.1:${port}/webhooks`)
 
   // The endpoint of the app follows its address, and nothing is sent to the earlier one.
   port = await freePort()

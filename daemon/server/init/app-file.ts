@@ -115,7 +115,6 @@ export async function startApp({ storage, port, host, subdomain, ownerEmail, pub
 ${serve}
   const url = publicUrl ?? \`http://127.0.0.1:\${taken}\`
   const network = await findOrCreateNetwork(community, subdomain, ownerEmail)
-  endpoint.resolve(await registerReceiver(community, network.id, \`\${url}/webhooks\`))
   const relay = await startRelay({
     outbox: storage,
     encryptionKeys,
@@ -124,6 +123,7 @@ ${serve}
     onAttempt: ({ outcome, event_type, reason }) =>
       outcome === 'delivered' || console.error(\`\${event_type} was not delivered: \${reason}\`),
   })
+  endpoint.resolve(await registerReceiver(community, network.id, \`\${url}/webhooks\`))
   // Last, because the key can be shown only once: a start that fails makes none.
   const token = await firstKey(community, network.id)
 
