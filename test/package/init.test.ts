@@ -121,3 +121,16 @@ test.each(pairs)('a project for %s and %s serves, delivers, restarts and passes 
   for (const { out } of [second, third]) expect(out.stdout).not.toContain('only now')
   expect([first, second, third].map(errorsOf)).toEqual(['', '', ''])
 })
+
+test('a server that is installed in a project shows its commands with npx', async () => {
+  const words = ['serve', '--storage', 'memory:', '--allow-http', '--port', '0']
+  const bin = join(shared, 'node_modules', '.bin', 'folkmoot')
+  const started = spawn(process.execPath, [bin, ...words], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
+  const greeting = await watched('folkmoot', started).written("--scope '*'")
+  const commands = [...greeting.matchAll(/^ +(.*folkmoot (?:panel-link|networks create|keys create)) /gm)].map(
+    ([, command]) => command,
+  )
+  expect(commands).toEqual(['npx folkmoot panel-link', 'npx folkmoot networks create', 'npx folkmoot keys create'])
+  const [, url = ''] = /listens on (\S+)/.exec(greeting) ?? []
+  expect(await (await fetch(`${url}/admin/panel/`)).text()).toContain('<code>npx folkmoot panel-link')
+})

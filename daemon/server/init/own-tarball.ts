@@ -1,13 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { ownProject } from '../own-project.ts'
 
 /** The tarball that npm installed this package from; `undefined` for a package of a registry, and for a checkout. */
-export function ownTarball(here = import.meta.dirname): string | undefined {
-  const modules = join('/', 'node_modules', '/')
-  const project = here.slice(0, Math.max(0, here.lastIndexOf(modules)))
-  if (project === '') return undefined
+export function ownTarball(): string | undefined {
+  const project = ownProject()
+  if (project === undefined) return undefined
   try {
-    const lock = JSON.parse(readFileSync(join(project, modules, '.package-lock.json'), 'utf8')) as {
+    const lock = JSON.parse(readFileSync(join(project, 'node_modules', '.package-lock.json'), 'utf8')) as {
       readonly packages: Readonly<Record<string, { readonly resolved?: unknown }>>
     }
     const path = /^file:(.+\.tgz)$/.exec(String(lock.packages['node_modules/folkmoot']?.resolved))?.[1]

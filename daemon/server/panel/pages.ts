@@ -4,7 +4,7 @@ import { bare } from '../../../lib/panel/layout/layout.ts'
 import { assetsOf } from '../../../lib/panel/request/assets.ts'
 import { type PanelAnswer, page } from '../../../lib/panel/request/respond.ts'
 import { type Html, html } from '../../../lib/panel/ui/html.ts'
-import { ownCommand } from '../own-command.ts'
+import { ownCommand } from '../own-project.ts'
 
 /** Each is directly below the base path of the panel, so its links are relative to that. */
 async function around(title: string, content: Html, status: number): Promise<PanelAnswer> {

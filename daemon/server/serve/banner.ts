@@ -1,6 +1,6 @@
 import { portOf } from '../http/port-of.ts'
 import type { Received } from '../http/receiver.ts'
-import { ownCommand } from '../own-command.ts'
+import { ownCommand } from '../own-project.ts'
 
 /** The lines for a person once the server listens. */
 export interface BannerFacts {
