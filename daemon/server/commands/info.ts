@@ -5,7 +5,7 @@ import { arch, release } from 'node:os'
 import { dirname, join } from 'node:path'
 import { platform, versions } from 'node:process'
 import { errorCode } from '../../../adapters/files/errors.ts'
-import { isPostgresAddress, postgresAddress, withoutPassword } from '../../../adapters/sql/postgres/address.ts'
+import { isPostgresAddress, postgresAddress } from '../../../adapters/sql/postgres/address.ts'
 import { newClient } from '../../../adapters/sql/postgres/pool.ts'
 import { isStorageError } from '../../../lib/storage/contract.ts'
 import type { Output } from '../../output.ts'
@@ -13,7 +13,7 @@ import { openOperatorStore } from '../../relay/open-store.ts'
 import { table } from '../../table.ts'
 import { NoRelayYet, UsageError } from '../../usage.ts'
 import type { Operator } from '../control/calls.ts'
-import { storageForms } from '../storage/address.ts'
+import { unknownStorage } from '../storage/address.ts'
 import { fileOfStorage } from '../storage/open.ts'
 import { type StorageFlags, withOperator } from './operator.ts'
 
@@ -84,7 +84,7 @@ function engineOf({ storage, server }: StorageFlags): Info['storage'] {
   const [, engine] = /^(lowdb|sqlite):./s.exec(storage) ?? []
   if (engine === 'lowdb' || engine === 'sqlite') return engine
   if (storage === 'memory:') throw new UsageError('memory: begins and ends empty: reach the server that holds it with --server')
-  throw new UsageError(`--storage must be ${storageForms}, got ${JSON.stringify(withoutPassword(storage))}`)
+  throw unknownStorage('--storage', storage)
 }
 
 async function contentOf(flags: StorageFlags, out: Output): Promise<Pick<Info, 'state' | 'networks' | 'endpoints'>> {

@@ -19,6 +19,7 @@ export const hostParts: Readonly<Record<ProjectHost, HostParts>> = {
     serve: `  const api = communityMiddleware(community)
   const server = createServer((request, response) => {
     api(request, response, async () => {
+      if (request.url === '/') return response.writeHead(200, { 'content-type': 'text/plain' }).end(home)
       if (request.url !== '/webhooks') return response.writeHead(404).end('Not found')
       const answer = await receive(request).catch((error) => {
         console.error(error)
@@ -40,6 +41,7 @@ export const hostParts: Readonly<Record<ProjectHost, HostParts>> = {
     },
     serve: `  const app = express()
   app.use(communityMiddleware(community))
+  app.get('/', (_request, response) => response.type('text').send(home))
   // A signature covers the bytes that were sent, so this route comes before any body parser.
   app.post('/webhooks', async (request, response) => {
     const answer = await receive(request)
@@ -56,6 +58,7 @@ export const hostParts: Readonly<Record<ProjectHost, HostParts>> = {
     imports: { before: `import Fastify from 'fastify'\n`, after: `import { communityPlugin } from 'folkmoot/fastify'\n` },
     serve: `  const app = Fastify()
   await app.register(communityPlugin(community))
+  app.get('/', () => home)
   await app.register(async (webhooks) => {
     // A signature covers the bytes that were sent, so these routes parse nothing.
     webhooks.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
@@ -78,6 +81,7 @@ export const hostParts: Readonly<Record<ProjectHost, HostParts>> = {
     },
     serve: `  const app = new Hono()
   app.use(communityMiddleware(community))
+  app.get('/', (context) => context.text(home))
   app.post('/webhooks', (context) => receive(context.req.raw))
   const server = serve({ fetch: app.fetch, port, hostname: host })
   await once(server, 'listening')
@@ -104,16 +108,24 @@ export async function startApp({ storage, port, host, subdomain, ownerEmail, pub
     rateLimiter: rateLimits(),
     ...(local ? { allowHttp: true } : { publicUrl, trustProxy: true }),
   })
-  const { network, token } = await firstStart(community, subdomain, ownerEmail)
 
+  const home = \`The API is at /admin/v1/networks/\${subdomain}. README.md has a first request.\\n\`
   const endpoint = Promise.withResolvers()
   const receive = createReceiver(endpoint.promise, onEvent)
 ${serve}
-  const url = (publicUrl ?? \`http://127.0.0.1:\${taken}\`).replace(/\\/$/, '')
-  // The first start makes its key and its signing secret.
-  const address = { network_id: network.id, url: \`\${url}/webhooks\` }
-  endpoint.resolve(await community.endpoints.upsert({ ...address, key: true, secrets: true }))
-  const relay = await startRelay({ outbox: storage, encryptionKeys, allowHttp: local, allowPrivate: local })
+  const url = publicUrl ?? \`http://127.0.0.1:\${taken}\`
+  const network = await findOrCreateNetwork(community, subdomain, ownerEmail)
+  const relay = await startRelay({
+    outbox: storage,
+    encryptionKeys,
+    allowHttp: local,
+    allowPrivate: local,
+    onAttempt: ({ outcome, event_type, reason }) =>
+      outcome === 'delivered' || console.error(\`\${event_type} was not delivered: \${reason}\`),
+  })
+  endpoint.resolve(await registerReceiver(community, network.id, \`\${url}/webhooks\`))
+  // Last, because the key can be shown only once: a start that fails makes none.
+  const token = await firstKey(community, network.id)
 
   return {
     url,
@@ -127,15 +139,27 @@ ${serve}
   }
 }
 
-/** The network and a key for its API. The first start makes both; later starts have no token, as only a hash is stored. */
-async function firstStart(community, subdomain, email) {
+async function findOrCreateNetwork(community, subdomain, email) {
   const owner = { email, first_name: 'Ada', last_name: 'Ash' }
-  const network =
+  return (
     (await community.networks.find(subdomain)) ??
     (await community.networks.create({ subdomain, title: 'My community', owner })).network
-  if ((await community.keys.list(network.id)).length > 0) return { network }
-  const { token } = await community.keys.create({ network_id: network.id, name: 'First key', scopes: ['*'] })
-  return { network, token }
+  )
+}
+
+/** The webhook endpoint of this app. It's known by its name, so that it moves along when the app's address changes. */
+async function registerReceiver(community, network_id, url) {
+  const name = 'Receiver of the app'
+  const known = (await community.endpoints.list(network_id)).find((endpoint) => endpoint.name === name)
+  if (known && known.url !== url) await community.endpoints.update(network_id, known.id, { url })
+  // The first start makes its key and its signing secret.
+  return community.endpoints.upsert({ network_id, url, name, key: true, secrets: true })
+}
+
+/** A key for the API, unless there is one: only its hash is stored, so later starts can't show it. */
+async function firstKey(community, network_id) {
+  if ((await community.keys.list(network_id)).length > 0) return undefined
+  return (await community.keys.create({ network_id, name: 'First key', scopes: ['*'] })).token
 }
 `
 }

@@ -12,4 +12,6 @@ export interface Project {
   readonly storage: ProjectStorage
   /** The version of folkmoot. */
   readonly version: string
+  /** The command that installs its packages; it names the tarball if this folkmoot came from one. */
+  readonly install: string
 }

@@ -6,6 +6,7 @@ import { plain } from '../../json.ts'
 import type { Ask, Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
 import { type Project, type ProjectHost, type ProjectStorage, projectHosts, projectStorages } from './choices.ts'
+import { ownTarball } from './own-tarball.ts'
 import { projectFiles } from './project-files.ts'
 
 export interface InitFlags {
@@ -22,9 +23,11 @@ export async function init(given: string, flags: InitFlags, version: string, out
   const ask = flags.yes || flags.json ? undefined : terminal
   const host = flags.host ?? (await choose('Host', projectHosts, ask))
   const storage = flags.storage ?? (await choose('Storage', projectStorages, ask))
-  const files = projectFiles({ name: packageName(directory), host, storage, version })
+  const tarball = ownTarball()
+  const install = tarball === undefined ? 'npm install' : `npm install ${quoted(tarball)}`
+  const files = projectFiles({ name: packageName(directory), host, storage, version, install })
   await write(directory, given, files)
-  const next = [...(relative('.', directory) === '' ? [] : [`cd ${quoted(given)}`]), 'npm install', 'npm test', 'npm start']
+  const next = [...(relative('.', directory) === '' ? [] : [`cd ${quoted(given)}`]), install, 'npm test', 'npm start']
   if (flags.json) return out.line(JSON.stringify({ directory, host, storage, files: Object.keys(files), next }))
   out.line(
     `Made a project for ${host} and ${storage} in ${plain(given)}. Next:\n\n${next.map((line) => `  ${line}`).join('\n')}\n`,

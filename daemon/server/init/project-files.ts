@@ -94,14 +94,30 @@ VOLUME /app/data
 CMD ["node", "server.js"]
 `
 
-const readmeFile = ({ name, storage }: Project): string => `# ${name}
+const readmeFile = ({ name, storage, install }: Project): string => `# ${name}
 
 A community-network Admin API with its webhooks, on [folkmoot](https://github.com/folkmoot/folkmoot).
 
-- \`npm install\`, then \`npm test\` and \`npm start\`. The first start prints your API key.
+Run \`${install}\`, then \`npm test\` and \`npm start\`. The first start prints your API key. Create a member with it:
+
+\`\`\`sh
+curl http://127.0.0.1:4000/admin/v1/networks/my-community/members \\
+  -H 'Authorization: Bearer YOUR_API_KEY' -H 'Content-Type: application/json' \\
+  -d '{"email": "grace@example.org", "first_name": "Grace", "last_name": "Oak"}'
+\`\`\`
+
+The app then prints \`Received MemberJoinedHook …, verified\`: its relay has sent the event to \`/webhooks\`, where \`receiver.js\` has
+checked the key and the signature. Replace \`onEvent\` in \`server.js\` with what your product does with an event.
+
 - \`.env.example\` has the settings: copy it to \`.env\`.
-- To make another API key, ${storage === 'lowdb' ? 'stop the server and run' : 'run'}
+- \`app.js\` mounts the API, registers the webhook and starts the relay.
+- To make another API key, ${alone(storage)}
   \`npx folkmoot keys create --storage ${storageParts[storage].address} --name Connector --scope '*'\`.
-- \`app.js\` mounts the API, registers a webhook and starts the relay; \`receiver.js\` verifies what the relay sends.
+- For an admin panel, ${alone(storage)}
+  \`npx folkmoot serve --storage ${storageParts[storage].address} --allow-http --port 4001\` and open the link that it prints. To put
+  the panel into the app, behind your login, see [docs/panel.md](https://github.com/folkmoot/folkmoot/blob/main/docs/panel.md).
 - \`podman build -t community .\` makes an image. In production, set \`PUBLIC_URL\` and put a proxy that terminates TLS in front.
 `
+
+/** A lowdb file belongs to one process. */
+const alone = (storage: Project['storage']): string => (storage === 'lowdb' ? 'stop the app and run' : 'run')

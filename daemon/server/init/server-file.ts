@@ -18,9 +18,9 @@ export const storageParts: Readonly<Record<ProjectStorage, StorageParts>> = {
   lowdb: {
     packages: {},
     imports: `import { openOutbox } from 'folkmoot/outbox'\nimport { lowdbStorage } from 'folkmoot/storage/lowdb'\n`,
-    open: `const data = setting('DATA', './data')
-const outbox = await openOutbox({ directory: \`\${data}/outbox\` })
-const storage = await lowdbStorage({ path: \`\${data}/db.json\`, outbox })
+    open: `  const data = setting('DATA', './data')
+  const outbox = await openOutbox({ directory: \`\${data}/outbox\` })
+  const storage = await lowdbStorage({ path: \`\${data}/db.json\`, outbox })
 `,
     settings: inDirectory,
     address: 'lowdb:./data/db.json',
@@ -28,9 +28,9 @@ const storage = await lowdbStorage({ path: \`\${data}/db.json\`, outbox })
   sqlite: {
     packages: {},
     imports: `import { mkdirSync } from 'node:fs'\nimport { sqliteStorage } from 'folkmoot/storage/sqlite'\n`,
-    open: `const data = setting('DATA', './data')
-mkdirSync(data, { recursive: true })
-const storage = await sqliteStorage({ path: \`\${data}/db.sqlite\` })
+    open: `  const data = setting('DATA', './data')
+  mkdirSync(data, { recursive: true })
+  const storage = await sqliteStorage({ path: \`\${data}/db.sqlite\` })
 `,
     settings: inDirectory,
     address: 'sqlite:./data/db.sqlite',
@@ -38,7 +38,7 @@ const storage = await sqliteStorage({ path: \`\${data}/db.sqlite\` })
   postgres: {
     packages: { pg: '^8.23.1' },
     imports: `import { postgresStorage } from 'folkmoot/storage/postgres'\n`,
-    open: `const storage = await postgresStorage({ url: setting('DATABASE_URL', 'postgres://postgres@127.0.0.1:5432/postgres') })
+    open: `  const storage = await postgresStorage({ url: setting('DATABASE_URL', 'postgres://postgres@127.0.0.1:5432/postgres') })
 `,
     settings:
       '# The database. The tables are made in its schema `folkmoot`.\nDATABASE_URL=postgres://postgres@127.0.0.1:5432/postgres\n',
@@ -49,32 +49,49 @@ const storage = await sqliteStorage({ path: \`\${data}/db.sqlite\` })
 export const serverFile = ({ storage }: Project): string => `/** Reads the settings, starts the app, and shuts it down. */
 ${storageParts[storage].imports}import { startApp } from './app.js'
 
+// A shell between npm and this process may keep a signal to itself. Then its end is the signal.
+const parent = process.ppid
+
 /** A variable of the environment; an empty one counts as not set. */
 const setting = (name, fallback) => process.env[name] || fallback
 
-${storageParts[storage].open}
-const app = await startApp({
-  storage,
-  port: Number(setting('PORT', '4000')),
-  host: setting('HOST', '127.0.0.1'),
-  subdomain: setting('NETWORK', 'my-community'),
-  ownerEmail: setting('OWNER_EMAIL', 'ada@example.org'),
-  publicUrl: setting('PUBLIC_URL'),
-  encryptionKeys: setting('FOLKMOOT_ENCRYPTION_KEYS', '').split(/[\\s,]+/).filter(Boolean),
-  onEvent: (event) => console.log(\`Received \${event.event_type} \${event.event_id}, verified\`),
-})
+/** Says why the app does not start, and ends. */
+function refuse(why) {
+  console.error(why)
+  process.exit(1)
+}
 
-console.log(\`The API: \${app.url}/admin/v1/networks/\${app.network.subdomain}\`)
-if (app.token) console.log(\`Your API key, which is shown only now: \${app.token}\`)
+async function start() {
+  const publicUrl = setting('PUBLIC_URL')?.replace(/\\/$/, '')
+  if (publicUrl && URL.parse(publicUrl)?.protocol !== 'https:')
+    refuse(\`PUBLIC_URL must be an https address, such as https://api.example.org, got \${publicUrl}\`)
+${storageParts[storage].open}  return startApp({
+    storage,
+    port: Number(setting('PORT', '4000')),
+    host: setting('HOST', '127.0.0.1'),
+    subdomain: setting('NETWORK', 'my-community'),
+    ownerEmail: setting('OWNER_EMAIL', 'ada@example.org'),
+    publicUrl,
+    encryptionKeys: setting('FOLKMOOT_ENCRYPTION_KEYS', '').split(/[\\s,]+/).filter(Boolean),
+    onEvent: (event) => console.log(\`Received \${event.event_type} \${event.event_id}, verified\`),
+  })
+}
+
+const app = await start().catch((error) => {
+  if (error.syscall === 'listen') refuse(\`\${error.message}. Set another PORT or HOST.\`)
+  // What has a code, such as a storage that is locked, needs no stack.
+  refuse(error.code ? error.message : error)
+})
 
 async function stop() {
   await app.stop()
   process.exit(0)
 }
 for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, stop)
-// A shell between npm and this process may keep a signal to itself. Then its end is the signal.
-const parent = process.ppid
 if (process.env.npm_lifecycle_event) setInterval(() => process.ppid === parent || process.emit('SIGTERM'), 500).unref()
+
+console.log(\`The API: \${app.url}/admin/v1/networks/\${app.network.subdomain}\`)
+if (app.token) console.log(\`Your API key, which is shown only now: \${app.token}\`)
 `
 
 export const settingsFile = ({

@@ -4,6 +4,7 @@ import { bare } from '../../../lib/panel/layout/layout.ts'
 import { assetsOf } from '../../../lib/panel/request/assets.ts'
 import { type PanelAnswer, page } from '../../../lib/panel/request/respond.ts'
 import { type Html, html } from '../../../lib/panel/ui/html.ts'
+import { ownCommand } from '../own-project.ts'
 
 /** Each is directly below the base path of the panel, so its links are relative to that. */
 async function around(title: string, content: Html, status: number): Promise<PanelAnswer> {
@@ -12,7 +13,7 @@ async function around(title: string, content: Html, status: number): Promise<Pan
 }
 
 /** The command for a link. The port is no secret to whoever has got here; the storage and its path may be one. */
-const command = (port: number): Html => html`<code>folkmoot panel-link --port ${port}</code>`
+const command = (port: number): Html => html`<code>${ownCommand()} panel-link --port ${port}</code>`
 
 /** For whoever is not signed in. */
 export const signInPage = (port: number): Promise<PanelAnswer> =>

@@ -1,5 +1,6 @@
 import { portOf } from '../http/port-of.ts'
 import type { Received } from '../http/receiver.ts'
+import { ownCommand } from '../own-project.ts'
 
 /** The lines for a person once the server listens. */
 export interface BannerFacts {
@@ -48,6 +49,7 @@ export function banner(facts: BannerFacts): string {
     isEmpty,
     panelHint,
   } = facts
+  const command = ownCommand()
   const lines = [
     '',
     `  folkmoot listens on ${url}`,
@@ -63,7 +65,7 @@ export function banner(facts: BannerFacts): string {
     lines.push(
       `  Panel      ${panel}`,
       '             (works once, for an hour; another one:)',
-      `             folkmoot panel-link ${control ? `--server ${quoted(control)}` : `--port ${portOf(url)}`}`,
+      `             ${command} panel-link ${control ? `--server ${quoted(control)}` : `--port ${portOf(url)}`}`,
     )
   if (panel && panelHint) lines.push(`             ${panelHint}`)
   if (control && !storage.startsWith('lowdb:')) lines.push(`  Commands   reach it with --server ${control}`)
@@ -89,9 +91,9 @@ export function banner(facts: BannerFacts): string {
       '',
       '  There is no network yet. Make one, and a key for its API:',
       '',
-      `  folkmoot networks create ${where} \\`,
+      `  ${command} networks create ${where} \\`,
       "    --subdomain paint-pals --title 'Paint Pals' --owner-email ada@example.org --owner-name 'Ada Ash'",
-      `  folkmoot keys create ${where} --name Connector --scope '*'`,
+      `  ${command} keys create ${where} --name Connector --scope '*'`,
     )
   }
   if (receiver) lines.push('', `  Webhooks go to the built-in receiver at ${receiver}; they appear below.`)

@@ -72,7 +72,13 @@ export async function serve(flags: ServeFlags, out: Output, version?: string): P
   }
   try {
     await start(starting, front)
-    return { url, close }
+    return {
+      url,
+      close() {
+        log.info(`stopping: running requests have up to ${grace / 1000} seconds`)
+        return close()
+      },
+    }
   } catch (error) {
     await close()
     throw error

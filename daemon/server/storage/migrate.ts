@@ -3,6 +3,7 @@ import { migratePostgres } from '../../../adapters/storage/postgres.ts'
 import { migrateSqlite } from '../../../adapters/storage/sqlite.ts'
 import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
+import { meantStorage } from './address.ts'
 
 export interface MigrateFlags {
   readonly storage: string
@@ -28,5 +29,7 @@ function stepsOf(storage: string, dryRun: boolean): Promise<readonly string[]> {
   if (path !== undefined) return migrateSqlite({ path, dryRun })
   if (isPostgresAddress(storage)) return migratePostgres({ ...postgresAddress(storage), dryRun })
   const got = JSON.stringify(withoutPassword(storage))
-  throw new UsageError(`--storage must be sqlite:PATH or postgres://…, got ${got}: other storages have no tables to migrate`)
+  const meant = meantStorage(storage)
+  const hint = meant?.startsWith('sqlite:') ? `did you mean ${meant}?` : 'other storages have no tables to migrate'
+  throw new UsageError(`--storage must be sqlite:PATH or postgres://…, got ${got}: ${hint}`)
 }

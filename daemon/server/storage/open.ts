@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs'
 import { rm, rmdir, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { errorCode } from '../../../adapters/files/errors.ts'
-import { isPostgresAddress, postgresAddress, withoutPassword } from '../../../adapters/sql/postgres/address.ts'
+import { isPostgresAddress, postgresAddress } from '../../../adapters/sql/postgres/address.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
 import { UsageError } from '../../usage.ts'
-import { storageForms } from './address.ts'
+import { unknownStorage } from './address.ts'
 import { newTemporaryDirectory } from './temporary-directory.ts'
 
 /** A storage that is open, and where the relay finds its outbox. */
@@ -60,7 +60,7 @@ export async function openStorage(
     }
   }
   const sql = (kind === 'sqlite' && file !== undefined) || isPostgresAddress(address)
-  if (!sql) throw new UsageError(`${option} must be ${storageForms}, got ${JSON.stringify(withoutPassword(address))}`)
+  if (!sql) throw unknownStorage(option, address)
   // Events are in a table there, so that they commit with the rows.
   if (outboxDirectory !== undefined && !isOutboxOf(address, outboxDirectory))
     throw new UsageError('--outbox goes with lowdb: and memory:; this storage holds its own outbox')

@@ -58,7 +58,7 @@ describe.each([
     expect(await second.ended).toBe(0)
     expect(await api.stop()).toBe(0)
     for (const { out } of [first, second]) expect(out.stdout + out.stderr).not.toContain('postgres:postgres')
-    expect(api.out.stderr).toBe('')
+    expect(api.out.stderr).toMatch(/^\{.*"message":"stopping: [^\n]*\n$/)
   })
 
   test('serve --relay delivers out of the same database, and the demo is kept over a restart', async () => {
@@ -150,6 +150,12 @@ test('a command on a standby names the remedy, and ends as a fault', async () =>
 test.each([
   [['serve', '--storage', 'sqlite:/tmp/x.sqlite', '--outbox', '/tmp/x'], /--outbox goes with lowdb: and memory:/],
   [['serve', '--storage', 'mysql://root:secret@db/x'], /--storage must be lowdb:PATH, memory:, sqlite:PATH or postgres/],
+  [['serve', '--storage', './community.sqlite'], /got ".\/community.sqlite": did you mean sqlite:.\/community.sqlite\?/],
+  [['keys', 'list', '--storage', 'data/community.db'], /did you mean sqlite:data\/community.db\?/],
+  [['info', '--storage', '/data/db.json'], /did you mean lowdb:\/data\/db.json\?/],
+  [['serve', '--storage', 'memory'], /got "memory": did you mean memory:\?/],
+  [['copy', '--from', 'a.sqlite3', '--to', 'lowdb:b.json'], /--from must be .* did you mean sqlite:a.sqlite3\?/],
+  [['migrate', '--storage', 'db.sqlite'], /did you mean sqlite:db.sqlite\?/],
   [['migrate', '--storage', 'lowdb:./db.json'], /have no tables to migrate/],
   // Systemd starts a server again after 1, and not after 2.
   [['serve', '--storage', 'postgres://me:secret@127.0.0.1:1/x'], /PostgreSQL cannot be reached/, 1],
