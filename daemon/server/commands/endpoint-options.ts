@@ -64,7 +64,8 @@ export const attributeOptions: { readonly [Name in keyof AttributeChanges]-?: At
     column: { title: 'url', cell: ({ url }) => url, least: 30 },
   },
   enabled: {
-    options: (command) => (command === 'add' ? [new Option('--disabled', 'its events wait until it is enabled')] : []),
+    options: (command) =>
+      command === 'add' ? [new Option('--disabled', 'create it disabled; its events queue up until you enable it')] : [],
     change: ({ disabled }) => (disabled === undefined ? undefined : !disabled),
     column: { title: 'state', cell: ({ enabled }) => (enabled ? 'enabled' : 'disabled') },
   },
@@ -79,8 +80,8 @@ export const attributeOptions: { readonly [Name in keyof AttributeChanges]-?: At
   },
   rate_per_second: {
     options: (command) => [
-      new Option('--rate <number>', 'maximum deliveries per second').argParser(rate),
-      ...(command === 'update' ? [new Option('--no-rate', 'no limit of deliveries')] : []),
+      new Option('--rate <number>', 'at most this many deliveries per second').argParser(rate),
+      ...(command === 'update' ? [new Option('--no-rate', 'deliver without a limit')] : []),
     ],
     change: (flags) => (flags.rate === false ? null : flags.rate),
     column: { title: 'rate', cell: (row) => (row.rate_per_second === null ? null : `${row.rate_per_second}/s`) },
@@ -106,7 +107,7 @@ export const attributeOptions: { readonly [Name in keyof AttributeChanges]-?: At
     options: (command) => [
       new Option(
         '--allow-addresses <ranges>',
-        'send to these alone, of those that the relay allows: 192.0.2.5,198.51.100.0/24',
+        'send only to these addresses, of those that the relay allows: 192.0.2.5,198.51.100.0/24',
       ).argParser((text) => text.split(',').map((each) => each.trim())),
       ...(command === 'update' ? [new Option('--no-allow-addresses', 'send to every address that the relay allows')] : []),
     ],
@@ -123,7 +124,7 @@ export const attributeOptions: { readonly [Name in keyof AttributeChanges]-?: At
   },
   ca: {
     options: (command) => [
-      new Option('--ca <name>', "trust this private authority of the relay's settings alone"),
+      new Option('--ca <name>', "trust only this private authority of the relay's settings"),
       ...(command === 'update' ? [new Option('--no-ca', 'trust the usual authorities')] : []),
     ],
     change: ({ ca }) => (ca === false ? null : ca),

@@ -26,7 +26,7 @@ export function mcpCommand(program: Command, { out, input, failed }: Host, start
     .addOption(networkOption('the network').makeOptionMandatory())
   withToken(command, '--token', 'the server', false)
     .option('--write <groups...>', 'groups whose operations may write, such as posts members; * is every group', list, [])
-    .option('--only <groups...>', 'groups that there are tools for; every group by default', list, [])
+    .option('--only <groups...>', 'make tools for these groups only; for every group by default', list, [])
     .action(async (flags: McpFlags) => {
       const { isMissing, missingPackage } = await import('../../../adapters/optional-package.ts')
       if (isMissing(protocolPackage)) throw new UsageError(missingPackage('folkmoot mcp', protocolPackage))

@@ -19,8 +19,8 @@ export function movingCommands(program: Command, host: MovingHost): void {
   )
     .requiredOption('--to <address>', storageForms.replace('memory:, ', ''))
     .addOption(variableOption('--outbox <directory>', 'the outbox of lowdb; next to the file by default'))
-    .option('--only <groups>', 'only these, such as members,spaces, with those that they refer to')
-    .option('--since <time>', 'leave records alone that were changed before, ISO 8601')
+    .option('--only <groups>', 'only these groups, such as members,spaces, and what they refer to')
+    .option('--since <time>', 'skip records that were last changed before this time, ISO 8601')
     .option('--json', 'print JSON for programs')
     .action(async (flags) => (await import('./pull/pull.ts')).pull(flags, host))
 
@@ -36,8 +36,8 @@ export function movingCommands(program: Command, host: MovingHost): void {
     '--token',
     'that server',
   )
-    .option('--only <groups>', 'only these, such as members,spaces, with those that they refer to; invites come only so')
-    .option('--state <file>', 'what was sent before; next to the storage by default')
+    .option('--only <groups>', 'only these groups, such as members,spaces, and what they refer to; invites come only if named')
+    .option('--state <file>', 'the file that remembers what was sent; next to the storage by default')
     .option(
       '--assets <directory>',
       'the directory of uploads, as of serve; by default ./assets, or next to the file of the storage',
@@ -50,11 +50,11 @@ export function movingCommands(program: Command, host: MovingHost): void {
     .command('diff')
     .description('ask two servers the same read requests, and show how their answers differ; exit code 1 if they do')
     .requiredOption('--a <url>', 'the address of the first server')
-    .requiredOption('--b <url>', 'the address of the second one')
+    .requiredOption('--b <url>', 'the address of the second server')
     .addOption(networkOption('the network').makeOptionMandatory())
-    .option('--b-network <id or subdomain>', 'the network on the second one, if it is another')
+    .option('--b-network <id or subdomain>', 'the network on the second server, if it has another name there')
   withToken(withToken(diff, '--a-token', 'the first server'), '--b-token', 'the second one')
-    .option('--sample <number>', 'at most so many records of a list, and requests of an operation', sampleOf, 25)
+    .option('--sample <number>', 'compare at most this many records per list, and requests per operation', sampleOf, 25)
     .option('--all', 'every record of every list')
     .option(
       '--ignore <field or path>',

@@ -53,14 +53,14 @@ export function createProgram(host: Host): Command {
 
   const withSelection = (made: Command): Command =>
     made
-      .option('--endpoint <id>', 'of this endpoint')
-      .addOption(variableOption('--network <id>', 'of this network'))
-      .option('--event <id>', 'of this event')
-      .option('--type <type>', 'of events of this type')
-      .option('--since <time>', 'of events ingested at or after this time')
-      .option('--until <time>', 'of events ingested before this time')
-      .option('--slower <seconds>', 'whose latest attempt took at least so long')
-      .option('--limit <count>', 'maximum number')
+      .option('--endpoint <id>', 'only this endpoint')
+      .addOption(variableOption('--network <id>', 'only this network'))
+      .option('--event <id>', 'only this event')
+      .option('--type <type>', 'only events of this type')
+      .option('--since <time>', 'only events ingested at or after this time')
+      .option('--until <time>', 'only events ingested before this time')
+      .option('--slower <seconds>', 'only those whose latest attempt took at least this long')
+      .option('--limit <count>', 'show at most this many')
 
   withSettings(command('run', 'run until SIGTERM or SIGINT; SIGHUP reads --config and the encryption keys again')).action(
     async (flags: RunFlags) => (await import('./run.ts')).run(flags, host),
@@ -94,7 +94,7 @@ export function createProgram(host: Host): Command {
     .action(async (flags: ExplainFlags) => print((await import('./explain.ts')).explain(flags)))
   withSelection(command('replay', 'make dead deliveries due again'))
     .option('--status <state>', 'dead (the default), skipped or delivered')
-    .option('--rate <count>', 'maximum per second, instead of all together')
+    .option('--rate <count>', 'at most this many per second; without it, all become due together')
     .option('--all', 'all of them')
     .action(async (flags: InspectFlags & ReplayFlags, replayed: Command) => {
       const { replay } = await import('./replay.ts')
@@ -103,12 +103,12 @@ export function createProgram(host: Host): Command {
       return print(replay(flags, host.progress, isChosen))
     })
   command('skip', 'set waiting deliveries of an endpoint aside, the oldest first')
-    .option('--endpoint <id>', 'of this endpoint')
+    .option('--endpoint <id>', 'only this endpoint')
     .addOption(variableOption('--network <id>', 'its network, if several have an endpoint with this id'))
-    .option('--before <time>', 'of events ingested before this time')
-    .option('--event <id>', 'of this event')
-    .option('--type <type>', 'of events of this type')
-    .option('--limit <count>', 'maximum number; --limit 1 is the head of a fifo endpoint')
+    .option('--before <time>', 'only events ingested before this time')
+    .option('--event <id>', 'only this event')
+    .option('--type <type>', 'only events of this type')
+    .option('--limit <count>', 'at most this many; 1 is the head of a fifo endpoint')
     .action(async (flags: SkipFlags) => print((await import('./skip.ts')).skip(flags)))
   command('close-circuit', 'resume sending to an endpoint, slowly at first')
     .option('--endpoint <id>', 'its id')

@@ -38,18 +38,18 @@ const settingFlags: { readonly [Name in keyof Settings]?: SettingFlag<Settings[N
     option: new Option('--retry-schedule <seconds>', 'delays before each attempt, separated by commas'),
     read: (given) => String(given).split(',').map(secondsOf('--retry-schedule')),
   },
-  timeout: seconds('--timeout', 'for a whole attempt'),
-  maxConnectionAge: seconds('--max-connection-age', 'after which a connection takes no further request'),
-  breakerCooldown: seconds('--breaker-cooldown', 'from the opening of a circuit to the first probe'),
+  timeout: seconds('--timeout', 'time limit of an attempt'),
+  maxConnectionAge: seconds('--max-connection-age', 'reuse a connection for at most this long'),
+  breakerCooldown: seconds('--breaker-cooldown', 'time from the opening of a circuit to its first probe'),
   lease: seconds('--lease', 'how long a relay keeps its endpoints without a heartbeat, if several share a database'),
   allowHttp: onOff('--allow-http', 'allow http: URLs'),
   allowPrivate: onOff('--allow-private', 'allow private and loopback addresses, for development'),
   allowAddresses: {
-    option: new Option('--allow-addresses <ranges>', 'allow these too, separated by commas: 10.0.3.5,10.0.3.0/24'),
+    option: new Option('--allow-addresses <ranges>', 'also allow these addresses, separated by commas: 10.0.3.5,10.0.3.0/24'),
     read: (given) => String(given).split(','),
   },
   proxy: {
-    option: variableOption('--proxy <url>', 'send through this HTTP proxy; with a password, better in the variable'),
+    option: variableOption('--proxy <url>', 'send through this HTTP proxy; put one with a password into the variable'),
     read: String,
   },
   // Its value is the variable's content, which `handOverNoProxy` gives it.
