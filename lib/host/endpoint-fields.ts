@@ -2,7 +2,8 @@
 import * as v from 'valibot'
 import { type Chance, systemChance } from '../base/chance.ts'
 import { fail, invalid } from '../errors.ts'
-import { hostEventName, webhookName } from '../events/catalogue.ts'
+import { catalogue, hostCatalogue, hostEventName, webhookName } from '../events/catalogue.ts'
+import { similarNames } from '../events/similar-names.ts'
 import { integerBetween, listUpTo, optional, Title } from '../fields.ts'
 import { isEncrypted } from '../outbox/encryption.ts'
 import { attributes, isRate } from '../outbox/endpoint-attributes.ts'
@@ -123,14 +124,19 @@ export type Given = v.InferOutput<typeof EndpointUpdate>
  */
 export function eventTypes(names: readonly string[] | null, audience: Audience): readonly string[] | null {
   if (names === null || names.length === 0) return null
-  const example = audience === 'host' ? 'WelcomeEmailRequestedHook' : 'PostCreatedHook'
   const types = names.map((name) => {
     const known = audience === 'host' ? hostEventName(name) : webhookName(name)
-    if (known) return `${known}Hook`
-    const given = JSON.stringify(name.slice(0, 100))
-    return fail(invalid('events'), `events must be event types of the audience ${audience} such as ${example}, got ${given}`)
+    return known ? `${known}Hook` : fail(invalid('events'), `events ${eventRule(name, audience)}`)
   })
   return [...new Set(types)]
+}
+
+/** The rule that a name breaks, with what was meant or an example. */
+function eventRule(name: string, audience: Audience): string {
+  const near = similarNames(name, Object.keys(audience === 'host' ? hostCatalogue : catalogue)).map((each) => `${each}Hook`)
+  const example = audience === 'host' ? 'WelcomeEmailRequestedHook' : 'PostCreatedHook'
+  const [such, remedy] = near.length > 0 ? ['', `; did you mean ${near.join(' or ')}?`] : [` such as ${example}`, '']
+  return `must be event types of the audience ${audience}${such}, got ${JSON.stringify(name.slice(0, 100))}${remedy}`
 }
 
 const base64Of = (chance: Chance): string => btoa(String.fromCharCode(...chance.bytes(32)))

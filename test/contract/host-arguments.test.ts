@@ -115,7 +115,12 @@ describe.each<[string, (on: never) => unknown, string]>([
   ],
   [
     'a scope that there is not',
-    (on: Community) => on.keys.create({ ...key, scopes: ['members:dance'] }),
+    (on: Community) => on.keys.create({ ...key, scopes: ['member:read'] }),
+    '422 scopes.0 must be a scope, got "member:read"; did you mean members:read?',
+  ],
+  [
+    'a scope that is like no other',
+    (on: Community) => on.keys.create({ ...key, scopes: ['nonsense'] }),
     '422 scopes.0 must be one or more of *, *:read, abuse_reports:read',
   ],
   ['a key of no network', (on: Community) => on.keys.create({ ...key, network_id: 'nope' }), '404 Network not found'],
@@ -180,6 +185,21 @@ describe.each<[string, (on: never) => unknown, string]>([
     'a misspelt and a wrong field at once',
     (on: Community) => on.endpoints.upsert({ ...endpoint, url: 'x', secret: 'x' } as never),
     'url must be',
+  ],
+  [
+    'an event type that is like another',
+    (on: Community) => on.endpoints.upsert({ ...endpoint, events: ['PostCreate'] }),
+    '422 events must be event types of the audience integration, got "PostCreate"; did you mean PostCreatedHook?',
+  ],
+  [
+    'an event type of a subject that has others',
+    (on: Community) => on.endpoints.upsert({ ...endpoint, events: ['PostMadeHook'] }),
+    '422 events must be event types of the audience integration, got "PostMadeHook"; did you mean PostCreatedHook or PostUpdatedHook?',
+  ],
+  [
+    'an event type that is like no other',
+    (on: Community) => on.endpoints.upsert({ ...endpoint, audience: 'host', events: ['SunRose'] }),
+    '422 events must be event types of the audience host such as WelcomeEmailRequestedHook, got "SunRose"',
   ],
   ['endpoints of no network', (on: Community) => on.endpoints.list('nope'), '404 Network not found'],
   ['an endpoint that there is not', (on: Community) => on.endpoints.remove('1', '77'), '404 Endpoint not found'],

@@ -243,6 +243,11 @@ test('an invalid endpoint is reported in the words of its option', async () => {
   await writeFile(empty, '\n')
   const refused: readonly (readonly [readonly string[], RegExp])[] = [
     [['--key', 'k', '--event', 'PostCreate'], /^there is no --event "PostCreate": did you mean PostCreatedHook/],
+    [
+      ['--key', 'k', '--event', 'PostMade'],
+      /^there is no --event "PostMade": did you mean PostCreatedHook or PostUpdatedHook\?$/,
+    ],
+    [['--key', 'k', '--event', 'SunRose'], /^there is no --event "SunRose": `folkmoot trigger --list` shows all$/],
     [['--key', 'k', '--audience', 'host', '--event', 'PostCreated'], /^there is no --event "PostCreated" for --audience host/],
     [['--key', 'true'], /^--key true would be the key itself: use --make-key to make one$/],
     [['--key', 'a b'], /^key must be 1 to 512 .*, or --make-key and --make-secret make one;/],
