@@ -1,5 +1,4 @@
 /** The changes of an endpoint in the flags of a command. */
-import { isApiError } from '../../../lib/errors.ts'
 import { catalogue, hostCatalogue, hostEventName, webhookName } from '../../../lib/events/catalogue.ts'
 import { similarNames } from '../../../lib/events/similar-names.ts'
 import type { Endpoint, EndpointChanges, EndpointRotation } from '../../../lib/index.ts'
@@ -55,19 +54,6 @@ function headersOf({ header = [], headerFile, removeHeaders }: EndpointFlags): R
   if (twice !== undefined) throw new UsageError(`--header ${JSON.stringify(twice.slice(0, 100))} is there twice`)
   return Object.fromEntries(pairs)
 }
-
-/**
- * A refusal of the library, in the options of the command: there `true` makes a key or a secret.
- * @throws whatever `work` throws, else
- */
-export async function inOptions<T>(work: Promise<T>): Promise<T> {
-  return work.catch((error: unknown) => {
-    if (!isApiError(error) || !error.message.includes(makesOne)) throw error
-    throw new UsageError(error.message.replaceAll(makesOne, 'or --make-key and --make-secret make one'))
-  })
-}
-
-const makesOne = 'or true to make one'
 
 /** Only the named changes. */
 export function changesOf(flags: EndpointFlags, needed?: 'needed'): EndpointChanges {

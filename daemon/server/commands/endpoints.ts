@@ -4,8 +4,9 @@ import type { Endpoint } from '../../../lib/index.ts'
 import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
 import type { Operator } from '../control/calls.ts'
-import { changesOf, type EndpointFlags, inOptions, orMade, rotationOf } from './endpoint-changes.ts'
+import { changesOf, type EndpointFlags, orMade, rotationOf } from './endpoint-changes.ts'
 import { attributeOptions } from './endpoint-options.ts'
+import { inOptions } from './in-options.ts'
 import { type NetworkFlags, networkOf, withOperator } from './operator.ts'
 import { showList, showOne, warnOnce } from './show.ts'
 
@@ -103,7 +104,7 @@ const change = (flags: NetworkFlags, out: Output, what: string, work: Work): Pro
 export async function updateEndpoint(id: string, flags: EndpointFlags, out: Output): Promise<void> {
   const changes = changesOf(flags, 'needed')
   await change(flags, out, 'changed', async (operator, network) => {
-    const endpoint = await operator.endpoints.update(network, id, changes)
+    const endpoint = await inOptions(operator.endpoints.update(network, id, changes))
     if (changes.url !== undefined) await warnOfAddress(operator, endpoint, out)
     return endpoint
   })

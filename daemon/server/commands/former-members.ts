@@ -6,6 +6,7 @@ import { time } from '../../table.ts'
 import { UsageError } from '../../usage.ts'
 import type { Operator } from '../control/calls.ts'
 import { assetsDirectory } from '../storage/open.ts'
+import { inOptions } from './in-options.ts'
 import { type NetworkFlags, networkOf, withOperator } from './operator.ts'
 import { showList, showOne } from './show.ts'
 
@@ -26,7 +27,9 @@ async function membersOf({ members }: Operator, network: string, query: MemberQu
   const found: MemberListing[] = []
   for (let after: string | null | undefined; after !== null && found.length < most; ) {
     const limit = Math.min(pageSize, most - found.length)
-    const page: MemberPage = await members.list(network, { ...query, limit, ...(after === undefined ? {} : { after }) })
+    const page: MemberPage = await inOptions(
+      members.list(network, { ...query, limit, ...(after === undefined ? {} : { after }) }),
+    )
     found.push(...page.items)
     after = page.next
   }

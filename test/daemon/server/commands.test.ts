@@ -236,6 +236,19 @@ test('endpoints: what is left out stays, secrets come from files or are made and
   expect(await text('endpoints', 'list')).toBe('There is no endpoint.')
 })
 
+test('values that a network, a key or a search cannot have are reported in the words of their option', async () => {
+  const { refusal } = await storageWithNetwork()
+  const create = ['networks', 'create', '--subdomain', 'No spaces', '--title', ' ', '--owner-email', 'x', '--owner-name', ' ']
+  const named = [/^--subdomain must be/, /; --title can't be blank/, /; --owner-email must be/, /; --owner-name can't be blank/]
+  for (const sentence of named) expect(await refusal(...create)).toMatch(sentence)
+  expect(await refusal('networks', 'update', '--title', ' ')).toMatch(/^--title can't be blank$/)
+  const key = ['keys', 'create', '--scope', '*', '--name']
+  expect(await refusal(...key, ' ', '--member', 'x')).toMatch(/^--name can't be blank; --member must be an id/)
+  expect(await refusal(...key, 'x', '--expires', '2001-01-01T00:00:00Z')).toBe('--expires must be in the future')
+  expect(await refusal(...key, 'x', '--member', '99')).toMatch(/^--member must name a member of the network/)
+  expect(await refusal('members', 'list', '--search', ' ')).toMatch(/^--search must be a text of 1 to 200 characters$/)
+})
+
 test('an invalid endpoint is reported in the words of its option', async () => {
   const { refusal, text, directory } = await storageWithNetwork()
   const add = ['endpoints', 'add', '--url', 'https://example.org/hook'] as const
@@ -250,8 +263,18 @@ test('an invalid endpoint is reported in the words of its option', async () => {
     [['--key', 'k', '--event', 'SunRose'], /^there is no --event "SunRose": `folkmoot trigger --list` shows all$/],
     [['--key', 'k', '--audience', 'host', '--event', 'PostCreated'], /^there is no --event "PostCreated" for --audience host/],
     [['--key', 'true'], /^--key true would be the key itself: use --make-key to make one$/],
-    [['--key', 'a b'], /^key must be 1 to 512 .*, or --make-key and --make-secret make one;/],
-    [['--key', 'k', '--secret', 'abc'], /^secrets\.0 must be .*; or --make-key and --make-secret make one$/],
+    [['--key', 'a b'], /^--key must be 1 to 512 .*, or --make-key and --make-secret make one;/],
+    [['--key', 'k', '--secret', 'abc'], /^--secret must be .*; or --make-key and --make-secret make one$/],
+    [['--key', 'k', '--url', 'x'], /^--url must be an https /],
+    [['--key', 'k', '--url', 'x', '--name', 'x'.repeat(300)], /^--url must be .*; --name must have at most 255 characters$/],
+    [['--key', 'k', '--ca', '/etc/ca.pem'], /^--ca must be null or 1 to 100 letters/],
+    [['--key', 'k', '--client-identity', 'a b'], /^--client-identity must be/],
+    [['--key', 'k', '--header', 'Host: x'], /^--header: header "Host" /],
+    [
+      ['--key', 'k', '--filter', '{"pth":"/space_id","equals":1}'],
+      /^--filter must have .*; "pth" is none of them, did you mean path\?$/,
+    ],
+    [['--key', 'k', '--filter', '{"path":"x","equals":1}'], /^--filter at path must be a JSON pointer/],
     [['--key', 'Bearer x'], /^--key is the key alone: the relay puts the word Bearer before it$/],
     [['--key', 'k', '--key-file', empty], /^--key and --key-file are the same/],
     [['--key-file', empty], /^--key-file .* is empty$/],
@@ -391,7 +414,7 @@ test('allowed addresses of an endpoint are given as a list, and can be removed',
   const { id } = await one('endpoints', 'add', '--url', 'https://example.org/hook', '--make-key', '--allow-addresses', ranges)
   expect(await text('endpoints', 'list', '--wide')).toContain('192.0.2.5 198.51.100.0/24')
   expect(await refusal('endpoints', 'update', id, '--allow-addresses', 'example.org')).toContain(
-    'allow_addresses must be null or a list of 1 to 100 addresses or ranges',
+    '--allow-addresses must be null or a list of 1 to 100 addresses or ranges',
   )
   expect(await one('endpoints', 'update', id, '--no-allow-addresses')).toMatchObject({ id, allow_addresses: null })
 })

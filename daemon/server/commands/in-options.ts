@@ -1,0 +1,51 @@
+/** Refusals of the library's calls in the options of a command. */
+import { isApiError } from '../../../lib/errors.ts'
+import { UsageError } from '../../usage.ts'
+
+/** The option of each field that a command gives. Without `audience`, `order` and the like, which the command checks itself. */
+const optionOf: Readonly<Record<string, string>> = {
+  url: '--url',
+  name: '--name',
+  key: '--key',
+  secret: '--secret',
+  secrets: '--secret',
+  headers: '--header',
+  filter: '--filter',
+  events: '--event',
+  allow_addresses: '--allow-addresses',
+  client_identity: '--client-identity',
+  ca: '--ca',
+  rate_per_second: '--rate',
+  keepOldSeconds: '--keep-old',
+  scopes: '--scope',
+  member_id: '--member',
+  expires_at: '--expires',
+  subdomain: '--subdomain',
+  title: '--title',
+  subtitle: '--subtitle',
+  purpose: '--purpose',
+  description: '--description',
+  'owner.email': '--owner-email',
+  'owner.first_name': '--owner-name',
+  'owner.last_name': '--owner-name',
+  q: '--search',
+}
+
+const makesOne = 'or true to make one'
+
+/**
+ * The same, with each field that is refused as the option of the command. There, `true` makes no key and no secret.
+ * @throws whatever `work` throws, else
+ */
+export async function inOptions<T>(work: Promise<T>): Promise<T> {
+  return work.catch((error: unknown) => {
+    if (!isApiError(error) || error.status !== 422) throw error
+    const sentence = error.message
+      .replaceAll(makesOne, 'or --make-key and --make-secret make one')
+      // Each problem begins with its field, which may be an item of a list.
+      .replace(/(^|; )([a-zA-Z_]+(?:\.[a-z_]+)?)(?:\.\d+)?(?=[: ])/g, (whole, before: string, field: string) =>
+        Object.hasOwn(optionOf, field) ? `${before}${optionOf[field]}` : whole,
+      )
+    throw sentence === error.message ? error : new UsageError(sentence, { cause: error.cause })
+  })
+}
