@@ -25,7 +25,7 @@ export async function addEndpoint(flags: EndpointFlags & { readonly url: string 
     const { id } = await networkOf(operator, flags.network)
     const asked = { ...changes, network_id: id, url: flags.url }
     const upserted = operator.endpoints.upsert(asked).catch((error: unknown) => {
-      if (changes.key !== undefined || !isApiError(error) || !error.message.startsWith('key is required')) throw error
+      if (changes.key !== undefined || !isApiError(error) || !error.message.startsWith('key is required:')) throw error
       throw new UsageError('a new endpoint needs the key that its receiver expects: --key-file, --key or --make-key')
     })
     const { key, secrets, ...endpoint } = await inOptions(upserted)
