@@ -6,7 +6,7 @@ import { UsageError } from '../../usage.ts'
 import type { Operator } from '../control/calls.ts'
 import { changesOf, type EndpointFlags, orMade, rotationOf } from './endpoint-changes.ts'
 import { attributeOptions } from './endpoint-options.ts'
-import { inOptions } from './in-options.ts'
+import { inOptions, missing, ofRecord } from './in-options.ts'
 import { type NetworkFlags, networkOf, withOperator } from './operator.ts'
 import { showList, showOne, warnOnce } from './show.ts'
 
@@ -76,9 +76,9 @@ export const listEndpoints = (flags: NetworkFlags, out: Output): Promise<void> =
 /** `endpoints show`: every attribute on a line, for people. */
 export const showEndpoint = (id: string, flags: NetworkFlags, out: Output): Promise<void> =>
   withOperator(flags, out, async (operator) => {
-    const { id: network, subdomain } = await networkOf(operator, flags.network)
-    const endpoint = await operator.endpoints.find(network, id)
-    if (!endpoint) throw new UsageError(`network ${subdomain} has no endpoint ${id}: see endpoints list`)
+    const network = await networkOf(operator, flags.network)
+    const endpoint = await operator.endpoints.find(network.id, id)
+    if (!endpoint) throw missing(network, 'endpoint', id)
     const lines = Object.entries(endpoint).map(([name, value]) => `${name.padEnd(16)} ${shownValue(value)}`)
     showOne(out, flags, endpoint, lines.join('\n'))
   })
@@ -94,16 +94,17 @@ const shownValue = (value: unknown): string => {
 
 type Work = (operator: Operator, network: string) => Promise<Endpoint>
 
-const change = (flags: NetworkFlags, out: Output, what: string, work: Work): Promise<void> =>
+const change = (id: string, flags: NetworkFlags, out: Output, what: string, work: Work): Promise<void> =>
   withOperator(flags, out, async (operator) => {
-    const endpoint = await work(operator, (await networkOf(operator, flags.network)).id)
+    const network = await networkOf(operator, flags.network)
+    const endpoint = await ofRecord(network, 'endpoint', id, work(operator, network.id))
     showOne(out, flags, endpoint, `Endpoint ${endpoint.id} (${endpoint.url}) is ${what}.`)
   })
 
 /** `endpoints update`: only the named changes. */
 export async function updateEndpoint(id: string, flags: EndpointFlags, out: Output): Promise<void> {
   const changes = changesOf(flags, 'needed')
-  await change(flags, out, 'changed', async (operator, network) => {
+  await change(id, flags, out, 'changed', async (operator, network) => {
     const endpoint = await inOptions(operator.endpoints.update(network, id, changes))
     if (changes.url !== undefined) await warnOfAddress(operator, endpoint, out)
     return endpoint
@@ -112,15 +113,15 @@ export async function updateEndpoint(id: string, flags: EndpointFlags, out: Outp
 
 /** `endpoints enable`: sends again, also where a relay had stopped by itself. */
 export const enableEndpoint = (id: string, flags: NetworkFlags, out: Output): Promise<void> =>
-  change(flags, out, 'enabled', ({ endpoints }, network) => endpoints.enable(network, id))
+  change(id, flags, out, 'enabled', ({ endpoints }, network) => endpoints.enable(network, id))
 
 /** `endpoints disable`: its events wait. */
 export const disableEndpoint = (id: string, flags: NetworkFlags, out: Output): Promise<void> =>
-  change(flags, out, 'disabled: its events wait', ({ endpoints }, network) => endpoints.disable(network, id))
+  change(id, flags, out, 'disabled: its events wait', ({ endpoints }, network) => endpoints.disable(network, id))
 
 /** `endpoints remove`. */
 export const removeEndpoint = (id: string, flags: NetworkFlags, out: Output): Promise<void> =>
-  change(flags, out, 'removed', ({ endpoints }, network) => endpoints.remove(network, id))
+  change(id, flags, out, 'removed', ({ endpoints }, network) => endpoints.remove(network, id))
 
 /** `endpoints republish`: for relays that have lost their store, and to encrypt everything with the first encryption key. */
 export const republishEndpoints = (flags: NetworkFlags, out: Output): Promise<void> =>
@@ -135,7 +136,12 @@ export async function rotateEndpoint(id: string, flags: EndpointFlags, out: Outp
   const rotation = rotationOf(flags)
   await withOperator(flags, out, async (operator) => {
     const network = await networkOf(operator, flags.network)
-    const { endpoint, key, secret } = await inOptions(operator.endpoints.rotate(network.id, id, rotation))
+    const { endpoint, key, secret } = await ofRecord(
+      network,
+      'endpoint',
+      id,
+      inOptions(operator.endpoints.rotate(network.id, id, rotation)),
+    )
     const made = {
       ...(rotation.key === true && key !== undefined ? { key } : {}),
       ...((rotation.secret === true || rotation.secret === 'ed25519') && secret !== undefined ? { secret } : {}),

@@ -1,6 +1,7 @@
 /** Refusals of the library's calls in the options of a command. */
 import { isApiError } from '../../../lib/errors.ts'
-import { UsageError } from '../../usage.ts'
+import type { NetworkRow } from '../../../lib/index.ts'
+import { CommandFailure, UsageError } from '../../usage.ts'
 
 /** The option of each field that a command gives. Without `audience`, `order` and the like, which the command checks itself. */
 const optionOf: Readonly<Record<string, string>> = {
@@ -47,5 +48,21 @@ export async function inOptions<T>(work: Promise<T>): Promise<T> {
         Object.hasOwn(optionOf, field) ? `${before}${optionOf[field]}` : whole,
       )
     throw sentence === error.message ? error : new UsageError(sentence, { cause: error.cause })
+  })
+}
+
+/** The refusal of a record that a network does not have: with its id, and the command that lists those there are. */
+export const missing = ({ subdomain }: NetworkRow, record: 'endpoint' | 'key' | 'member', id: string): CommandFailure =>
+  new CommandFailure(`network ${subdomain} has no ${record} ${id}: see \`folkmoot ${record}s list\``)
+
+/**
+ * The same for work on one record.
+ * @throws whatever `work` throws, else
+ */
+export async function ofRecord<T>(network: NetworkRow, record: Parameters<typeof missing>[1], id: string, work: Promise<T>) {
+  return work.catch((error: unknown) => {
+    throw isApiError(error) && error.status === 404 && error.message !== 'Network not found'
+      ? missing(network, record, id)
+      : error
   })
 }

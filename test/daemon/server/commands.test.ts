@@ -123,7 +123,7 @@ test('members: lists show who is banned and why, a ban is lifted, a person is er
 
   expect(await one('members', 'unban', grace)).toMatchObject({ id: grace, state: 'removed', is_banned: false })
   expect(await refusal('members', 'unban', grace)).toBe('The member is not banned')
-  expect(await refusal('members', 'unban', '999')).toBe('Member not found')
+  expect(await refusal('members', 'unban', '999')).toBe('network paint-pals has no member 999: see `folkmoot members list`')
 
   expect(await refusal('members', 'erase', grace)).toMatch(/^an erasure cannot be undone: add --yes/)
   expect(await uploads()).toHaveLength(1)
@@ -131,7 +131,9 @@ test('members: lists show who is banned and why, a ban is lifted, a person is er
   expect(await text('members', 'erase', grace, '--yes')).toBe(`Member ${grace} is erased.`)
   expect(await uploads()).toEqual([])
   expect(await text('members', 'list', '--state', 'deleted')).toContain('deleted, erased')
-  expect(await refusal('members', 'erase', '999', '--yes')).toBe('Member not found')
+  expect(await refusal('members', 'erase', '999', '--yes')).toBe(
+    'network paint-pals has no member 999: see `folkmoot members list`',
+  )
   const lines = await all('audit', 'list', '--subject', `member:${grace}`)
   expect(lines.map(({ action }) => action)).toEqual(['member.erased', 'member.unbanned'])
   expect(lines[0].actor).toMatch(/^cli:/)
@@ -247,6 +249,22 @@ test('values that a network, a key or a search cannot have are reported in the w
   expect(await refusal(...key, 'x', '--expires', '2001-01-01T00:00:00Z')).toBe('--expires must be in the future')
   expect(await refusal(...key, 'x', '--member', '99')).toMatch(/^--member must name a member of the network/)
   expect(await refusal('members', 'list', '--search', ' ')).toMatch(/^--search must be a text of 1 to 200 characters$/)
+})
+
+test('a record that is not there is refused with its id, the network, and the command that lists them', async () => {
+  const { storage, refusal } = await storageWithNetwork()
+  const commands = ['show 7', 'rotate 7', 'update 7 --name x', 'enable 7', 'disable 7', 'remove 7']
+  for (const command of commands)
+    expect([command, await refusal('endpoints', ...command.split(' '))]).toEqual([
+      command,
+      'network paint-pals has no endpoint 7: see `folkmoot endpoints list`',
+    ])
+  expect(await refusal('keys', 'revoke', '9')).toBe('network paint-pals has no key 9: see `folkmoot keys list`')
+  expect(await refusal('members', 'consent', '--member', '9')).toBe(
+    'network paint-pals has no member 9: see `folkmoot members list`',
+  )
+  expect(await refusal('endpoints', 'rotate', 'x')).toBe('id must be an id of digits, got "x"')
+  expect(await ended('folkmoot', 'endpoints', 'show', '7', ...storage)).toMatchObject({ code: 1 })
 })
 
 test('an invalid endpoint is reported in the words of its option', async () => {
