@@ -3,34 +3,27 @@ import { isApiError } from '../../../lib/errors.ts'
 import type { NetworkRow } from '../../../lib/index.ts'
 import { CommandFailure, UsageError } from '../../usage.ts'
 
-/** The option of each field that a command gives. Without `audience`, `order` and the like, which the command checks itself. */
-const optionOf: Readonly<Record<string, string>> = {
-  url: '--url',
-  name: '--name',
-  key: '--key',
-  secret: '--secret',
-  secrets: '--secret',
-  headers: '--header',
-  filter: '--filter',
-  events: '--event',
-  allow_addresses: '--allow-addresses',
-  client_identity: '--client-identity',
-  ca: '--ca',
-  rate_per_second: '--rate',
-  keepOldSeconds: '--keep-old',
-  scopes: '--scope',
-  member_id: '--member',
-  expires_at: '--expires',
-  subdomain: '--subdomain',
-  title: '--title',
-  subtitle: '--subtitle',
-  purpose: '--purpose',
-  description: '--description',
-  'owner.email': '--owner-email',
-  'owner.first_name': '--owner-name',
-  'owner.last_name': '--owner-name',
-  q: '--search',
+/** Fields whose option has their name. The command itself checks `audience`, `order` and the like. */
+const alike = /^(?:url|name|key|secret|filter|allow_addresses|client_identity|ca|subdomain|title|subtitle|purpose|description)$/
+/** The options of other fields. */
+const others: Readonly<Record<string, string>> = {
+  secrets: 'secret',
+  headers: 'header',
+  events: 'event',
+  rate_per_second: 'rate',
+  keepOldSeconds: 'keep-old',
+  scopes: 'scope',
+  member_id: 'member',
+  expires_at: 'expires',
+  'owner.email': 'owner-email',
+  'owner.first_name': 'owner-name',
+  'owner.last_name': 'owner-name',
+  q: 'search',
 }
+
+/** The option that gives a field, if there is one. */
+const optionOf = (field: string): string | undefined =>
+  alike.test(field) ? field.replace('_', '-') : Object.hasOwn(others, field) ? others[field] : undefined
 
 const makesOne = 'or true to make one'
 
@@ -44,9 +37,10 @@ export async function inOptions<T>(work: Promise<T>): Promise<T> {
     const sentence = error.message
       .replaceAll(makesOne, 'or --make-key and --make-secret make one')
       // Each problem begins with its field, which may be an item of a list.
-      .replace(/(^|; )([a-zA-Z_]+(?:\.[a-z_]+)?)(?:\.\d+)?(?=[: ])/g, (whole, before: string, field: string) =>
-        Object.hasOwn(optionOf, field) ? `${before}${optionOf[field]}` : whole,
-      )
+      .replace(/(^|; )([a-zA-Z_]+(?:\.[a-z_]+)?)(?:\.\d+)?(?=[: ])/g, (whole, before: string, field: string) => {
+        const option = optionOf(field)
+        return option === undefined ? whole : `${before}--${option}`
+      })
     throw sentence === error.message ? error : new UsageError(sentence, { cause: error.cause })
   })
 }
