@@ -27,7 +27,7 @@ import { webhooksDocument } from './openapi/webhooks.ts'
 import type { AnyOperation } from './operation.ts'
 import { type OperationId, type OperationInput, type OperationResult, operations } from './operations.ts'
 import { type Options, settings as settingsOf } from './options.ts'
-import type { Settings } from './settings.ts'
+import type { Settings, Warn } from './settings.ts'
 import type { Id } from './storage/table.ts'
 import { joinedTo } from './storage/with-tables.ts'
 
@@ -157,9 +157,12 @@ export function createCommunity(options: Options): Community {
   return communityOf(options, systemChance)
 }
 
-/** The same from a given source of ids and secrets. No option of a host, because anybody could guess those of a seed. */
-export function communityOf(options: Options, chance: Chance): Community {
-  const settings = settingsOf(options, chance)
+/**
+ * The same from a given source of ids and secrets. No option of a host, because anybody could guess those of a seed.
+ * @param warn takes hints for developers
+ */
+export function communityOf(options: Options, chance: Chance, warn?: Warn): Community {
+  const settings = settingsOf(options, chance, warn)
   const { storage, clock, basePath } = settings
   const newId = idGenerator(clock, chance)
   const newLineId = lineIds(clock, chance)

@@ -23,7 +23,7 @@ import { defaultLimits, type Limits } from './limits.ts'
 import type { OperationBody, OperationId } from './operations.ts'
 import { encryptionKeyBytes, encryptionKeyRule, keyRing } from './outbox/encryption.ts'
 import type { Ports } from './ports.ts'
-import type { BeforeCall, FaultContext, HostPrincipal, RateLimiter, Settings } from './settings.ts'
+import type { BeforeCall, FaultContext, HostPrincipal, RateLimiter, Settings, Warn } from './settings.ts'
 import type { Storage } from './storage/contract.ts'
 import type { Id } from './storage/table.ts'
 import { traced } from './storage/traced.ts'
@@ -198,9 +198,10 @@ export const optionRules = {
 /**
  * Checks the options and fills in the defaults. The object is not changed.
  * @param chance makes ids and secrets
+ * @param warn takes hints for developers
  * @throws TypeError that lists every problem, each with the option's name and what to do
  */
-export function settings(given: Options, chance: Chance): Settings {
+export function settings(given: Options, chance: Chance, warn: Warn = (text) => console.warn(text)): Settings {
   if (typeof given !== 'object' || given === null)
     throw new TypeError('createCommunity: the options must be an object with at least `storage`')
   if (v.is(optionRules.storage, given))
@@ -210,5 +211,5 @@ export function settings(given: Options, chance: Chance): Settings {
   const { encryptionKeys, ...rest } = options
   const settled: { readonly [Name in Exclude<keyof Options, 'encryptionKeys'>]-?: Settings[Name] } = rest
   const storage = settled.tracing ? traced(settled.storage, settled.tracing) : settled.storage
-  return { ...settled, storage, chance, report: reporterOf(rest.hooks.onError), encryption: keyRing(encryptionKeys) }
+  return { ...settled, storage, chance, warn, report: reporterOf(rest.hooks.onError), encryption: keyRing(encryptionKeys) }
 }

@@ -85,6 +85,9 @@ interface SettledHooks {
   after?(event: CommittedEvent): void | Promise<void>
 }
 
+/** Takes a sentence for a developer. */
+export type Warn = (text: string) => void
+
 /** The options with every default filled in. */
 export interface Settings {
   readonly storage: Storage
@@ -99,6 +102,8 @@ export interface Settings {
   readonly hooks: SettledHooks
   /** Reports to `hooks.onError`, or to the console. */
   readonly report: Report
+  /** Says something to a developer. */
+  readonly warn: Warn
   /** The host's function; `undefined`: `defaultPermalink`. */
   readonly permalink: ((page: { kind: PermalinkKind; id: Id; subdomain: string; network_id: Id }) => string) | undefined
   readonly ports: Ports

@@ -8,6 +8,8 @@ import { type Bounds, watch } from './node-bounds.ts'
 export interface Kept {
   /** The whole path, where a framework has cut its mount point off `url`. */
   readonly originalUrl?: string
+  /** Of Express: the path below which a middleware is mounted. */
+  readonly baseUrl?: string
   /** The body as parsed: a value, its text or its bytes. */
   readonly body?: unknown
   readonly rawBody?: unknown

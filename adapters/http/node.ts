@@ -50,17 +50,36 @@ export function toNodeListener(
  * @throws TypeError for what is no community, and when an option cannot be used
  */
 export function communityMiddleware(
-  community: Pick<Community, 'serve' | 'owns'>,
+  community: Mounted,
   options: NodeOptions = {},
 ): (request: IncomingMessage, response: ServerResponse, next: Next) => void {
   requireCommunity(community, 'communityMiddleware')
   const { bounds, idOf } = nodeOptions('communityMiddleware', options)
+  let isHinted = false
   return (request: HostRequest, response, next) => {
-    if (community.owns(address(request.originalUrl ?? request.url).path))
-      answer(community, bounds, request, response, idOf(request, response))
-    else next()
+    const { path } = address(request.originalUrl ?? request.url)
+    if (community.owns(path)) return answer(community, bounds, request, response, idOf(request, response))
+    const hint = isHinted ? undefined : mountHint(community, path, request.baseUrl)
+    if (hint !== undefined) {
+      isHinted = true
+      console.warn(hint)
+    }
+    next()
   }
 }
+
+/** For the developer, where Express would answer 404 without a reason: a request that another `basePath` would own. */
+function mountHint(community: Mounted, path: string, baseUrl: string | undefined): string | undefined {
+  const { basePath = '' } = community
+  if (typeof baseUrl !== 'string' || baseUrl === '' || baseUrl === basePath || !path.startsWith(baseUrl)) return undefined
+  const below = path.slice(baseUrl.length)
+  if (!community.owns(below) && !community.owns(basePath + below)) return undefined
+  const place = baseUrl.slice(0, 100)
+  return `folkmoot: communityMiddleware is mounted below ${JSON.stringify(place)}, and the community has basePath ${JSON.stringify(basePath)}: give createCommunity basePath: ${JSON.stringify(place)}`
+}
+
+/** The part of a community that the middleware needs. */
+type Mounted = Pick<Community, 'serve' | 'owns'> & Partial<Pick<Community, 'basePath'>>
 
 const rules = { ...boundRules, requestId: requestIdRule<NonNullable<NodeOptions['requestId']>>() } satisfies RulesOf<NodeOptions>
 

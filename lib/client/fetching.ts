@@ -28,13 +28,32 @@ export async function timed<T>(
   }
 }
 
-/** Any failure to get an answer, other than one that this client found, is a lost connection. */
-export async function lostIfBroken<T>(request: string, work: Promise<T>): Promise<T> {
+/** Causes are read so far. */
+const maxCauses = 5
+
+/** The reason as a word of the runtime, such as `ECONNREFUSED`; messages of errors may have secrets. */
+function codesOf(error: unknown): readonly string[] {
+  let at: unknown = error
+  for (let depth = 0; depth < maxCauses && typeof at === 'object' && at !== null; depth++) {
+    const { code, cause, errors } = at as { readonly code?: unknown; readonly cause?: unknown; readonly errors?: unknown }
+    if (typeof code === 'string' && /^[A-Z]\w{1,60}$/.test(code)) return [code]
+    at = cause ?? (Array.isArray(errors) ? errors[0] : undefined)
+  }
+  return []
+}
+
+/**
+ * Any failure to get an answer, other than one that this client found, is a lost connection.
+ * @param origin of the server, if the request does not have it
+ */
+export async function lostIfBroken<T>(request: string, work: Promise<T>, origin?: string): Promise<T> {
   try {
     return await work
   } catch (cause) {
     if (isClientError(cause)) throw cause
-    throw new ConnectionError(`${request}: the connection failed or was lost`, { code: 'connection_failed', cause })
+    const facts = [...(origin === undefined ? [] : [origin]), ...codesOf(cause)].join(', ')
+    const sentence = `${request}: the connection failed or was lost${facts === '' ? '' : ` (${facts})`}`
+    throw new ConnectionError(sentence, { code: 'connection_failed', cause })
   }
 }
 

@@ -57,7 +57,11 @@ export function sender(settings: Settings): Send {
     if (outgoing.payload?.type) headers.set('content-type', outgoing.payload.type)
     if (key !== undefined) headers.set('idempotency-key', key)
     const response = await fetchHere(request, outgoing, headers, signal)
-    const text = await lostIfBroken(request, readText(request, response, settings.maxAnswerBytes, signal))
+    const text = await lostIfBroken(
+      request,
+      readText(request, response, settings.maxAnswerBytes, signal),
+      new URL(outgoing.url).origin,
+    )
     if (response.ok) return received(request, response, text)
     const error = errorOf(request, response.status, response.headers, jsonOrText(text))
     // A proxy in between may show the request that it refuses.
@@ -70,7 +74,11 @@ export function sender(settings: Settings): Send {
     const { url, method, isOnce } = outgoing
     let address = url
     for (let redirects = 0; ; redirects++) {
-      const response: unknown = await lostIfBroken(request, orAborted(fetchOnce(address, outgoing, headers, signal), signal))
+      const response: unknown = await lostIfBroken(
+        request,
+        orAborted(fetchOnce(address, outgoing, headers, signal), signal),
+        new URL(url).origin,
+      )
       if (!isResponse(response))
         throw new InvalidAnswer(`${request}: option \`fetch\` returned no Response`, { code: 'invalid_answer', status: 0 })
       const location = locationOf(response, address)

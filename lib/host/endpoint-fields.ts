@@ -2,12 +2,13 @@
 import * as v from 'valibot'
 import { type Chance, systemChance } from '../base/chance.ts'
 import { fail, invalid } from '../errors.ts'
-import { hostEventName, webhookName } from '../events/catalogue.ts'
+import { catalogue, hostCatalogue, hostEventName, webhookName } from '../events/catalogue.ts'
+import { similarNames } from '../events/similar-names.ts'
 import { integerBetween, listUpTo, optional, Title } from '../fields.ts'
 import { isEncrypted } from '../outbox/encryption.ts'
 import { attributes, isRate } from '../outbox/endpoint-attributes.ts'
 import { mostHeaderLength, mostHeaders, nameProblem } from '../outbox/headers.ts'
-import type { Audience } from '../outbox/values.ts'
+import { type Audience, audiences } from '../outbox/values.ts'
 import { NetworkName, shape } from './arguments.ts'
 
 const urlRule = 'must be an https (for development http) URL without user name and fragment, of at most 2048 characters'
@@ -107,8 +108,24 @@ const { old_keys: _keys, old_secrets: _secrets, ...given } = { ...attributes, ..
 const { url, ...fields } = given
 const changes = allOptional(fields)
 
-export const Upsert = shape({ network_id: NetworkName, url, ...changes })
-export const EndpointUpdate = shape({ url: v.optional(url), ...changes })
+/** Finds event types that do not exist, together with all other problems. */
+const withTypes = <S extends v.GenericSchema<unknown, object>>(schema: S) =>
+  v.pipe(
+    schema,
+    v.rawCheck<v.InferOutput<S>>(({ dataset, addIssue }) => {
+      const value = dataset.value as { readonly events?: unknown; readonly audience?: unknown }
+      const { events } = value
+      const audience = audiences.find((each) => each === value.audience)
+      const wrong = Array.isArray(events) ? events.find((name) => typeof name === 'string' && !typeOf(name, audience)) : undefined
+      const step = { type: 'object', origin: 'value', input: dataset.value as never, key: 'events', value: events } as const
+      if (wrong !== undefined) addIssue({ message: eventRule(wrong, audience), path: [step] })
+    }),
+  )
+
+export const Upsert = withTypes(shape({ network_id: NetworkName, url, ...changes }))
+/** The same for an endpoint that is not there yet. */
+export const NewUpsert = withTypes(shape({ network_id: NetworkName, url, ...changes, key: fields.key }))
+export const EndpointUpdate = withTypes(shape({ url: v.optional(url), ...changes }))
 export const Rotation = shape({
   key: optional(orMade(Key, keyRule)),
   secret: optional(v.union([v.literal(true), v.literal('ed25519'), Secret], secretRule)),
@@ -123,14 +140,26 @@ export type Given = v.InferOutput<typeof EndpointUpdate>
  */
 export function eventTypes(names: readonly string[] | null, audience: Audience): readonly string[] | null {
   if (names === null || names.length === 0) return null
-  const example = audience === 'host' ? 'WelcomeEmailRequestedHook' : 'PostCreatedHook'
-  const types = names.map((name) => {
-    const known = audience === 'host' ? hostEventName(name) : webhookName(name)
-    if (known) return `${known}Hook`
-    const given = JSON.stringify(name.slice(0, 100))
-    return fail(invalid('events'), `events must be event types of the audience ${audience} such as ${example}, got ${given}`)
-  })
+  const types = names.map((name) => typeOf(name, audience) ?? fail(invalid('events'), `events ${eventRule(name, audience)}`))
   return [...new Set(types)]
+}
+
+/** The event type of an audience, or of either, as on the wire. */
+function typeOf(name: string, audience?: Audience): string | undefined {
+  const known = (audience !== 'host' && webhookName(name)) || (audience !== 'integration' && hostEventName(name))
+  return known ? `${known}Hook` : undefined
+}
+
+/** The rule that a name breaks, with what was meant or an example. */
+function eventRule(name: string, audience?: Audience): string {
+  const lists = [...(audience === 'host' ? [] : [catalogue]), ...(audience === 'integration' ? [] : [hostCatalogue])]
+  const near = lists.map((list) => similarNames(name, Object.keys(list))).find(({ length }) => length > 0)
+  const whose = audience ? ` of the audience ${audience}` : ''
+  const example = audience === 'host' ? 'WelcomeEmailRequestedHook' : 'PostCreatedHook'
+  const [such, remedy] = near
+    ? ['', `; did you mean ${near.map((each) => `${each}Hook`).join(' or ')}?`]
+    : [` such as ${example}`, '']
+  return `must be event types${whose}${such}, got ${JSON.stringify(name.slice(0, 100))}${remedy}`
 }
 
 const base64Of = (chance: Chance): string => btoa(String.fromCharCode(...chance.bytes(32)))

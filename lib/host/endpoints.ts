@@ -17,7 +17,7 @@ import {
   updatedEndpoint,
 } from './audit/endpoint-lines.ts'
 import type { Endpoint, EndpointChanges, EndpointRotation, NewEndpoint, RegisteredEndpoint, RotatedEndpoint } from './endpoint.ts'
-import { EndpointUpdate, type Given, newEndpointKey, Rotation, Upsert } from './endpoint-fields.ts'
+import { EndpointUpdate, type Given, NewUpsert, newEndpointKey, Rotation, Upsert } from './endpoint-fields.ts'
 import { live, rotated, upsertOf } from './endpoint-rotation.ts'
 import {
   columnsOf,
@@ -95,6 +95,25 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
     })
   }
 
+  /** Refuses a new endpoint with every problem, the missing key included. */
+  async function checkedUpsert(given: NewEndpoint) {
+    try {
+      return checkArgument('endpoints.upsert', Upsert, given, limits)
+    } catch (error) {
+      const { network_id, url, key }: Partial<NewEndpoint> = Object(given)
+      if (key !== undefined || (await isThere(network_id, url))) throw error
+      return checkArgument('endpoints.upsert', NewUpsert, given, limits)
+    }
+  }
+
+  /** Whether there is an endpoint with this address; neither is checked. */
+  async function isThere(network: unknown, url: unknown): Promise<boolean> {
+    const href = typeof url === 'string' ? URL.parse(url)?.href : undefined
+    if (href === undefined) return false
+    const rows = await list(network as Id).catch(() => [])
+    return rows.some((row) => row.url === href)
+  }
+
   /** Changes what is given, with the line of the audit. */
   async function write(tx: ScopedTx, before: EndpointRow, given: Given): Promise<Changed<EndpointRow>> {
     await keepApart(tx, given.url, before.id)
@@ -134,10 +153,14 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
       }),
     )
   const shown = (row: EndpointRow): Endpoint => show(row, clock.now())
+  async function list(name: Id | number): Promise<readonly Endpoint[]> {
+    const { id } = await networks.show(name)
+    return (await changes.read(id, (tx) => tx.find(webhookEndpoints, {}))).map(shown)
+  }
 
   return {
     async upsert(given) {
-      const { network_id, ...fields } = checkArgument('endpoints.upsert', Upsert, given, limits)
+      const { network_id, ...fields } = await checkedUpsert(given)
       return change(network_id, async (tx) => {
         const known = (await tx.find(webhookEndpoints, {})).find(({ url }) => url === fields.url)
         if (known) {
@@ -190,10 +213,7 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
     },
     enable: (name, id) => enabled(name, id, true),
     disable: (name, id) => enabled(name, id, false),
-    async list(name) {
-      const { id } = await networks.show(name)
-      return (await changes.read(id, (tx) => tx.find(webhookEndpoints, {}))).map(shown)
-    },
+    list,
     async find(name, given) {
       const id = idOf(given)
       const network = await networks.show(name)

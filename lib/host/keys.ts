@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { isoTime } from '../base/clock.ts'
+import { nearest } from '../base/suggest.ts'
 import { hashToken, newToken, redactToken } from '../base/token.ts'
 import { fail, found, invalid } from '../errors.ts'
 import { IdInput, listOf, optional, TimestampInput, Title } from '../fields.ts'
@@ -95,12 +96,16 @@ export function keysOf(settings: Settings, changes: Changes, networks: Networks,
   const groups = [...new Set(operations.map(({ scope }) => scope.split(':', 1)[0]))].sort()
   const scopesThere = ['*', '*:read', ...groups.flatMap((group) => [`${group}:read`, `${group}:write`])]
   const scopeRule = `must be one or more of ${scopesThere.join(', ')}`
+  const scopeProblem = ({ input }: v.BaseIssue<unknown>): string => {
+    const near = typeof input === 'string' ? nearest(input, scopesThere.slice(1)) : []
+    return near.length > 0 ? `must be a scope, got ${JSON.stringify(input)}; did you mean ${near.join(' or ')}?` : scopeRule
+  }
   const pageRule = 'must be a whole number from 1 to 100'
   const Key = shape({
     network_id: NetworkName,
     name: Title,
     scopes: v.pipe(
-      listOf(v.picklist(scopesThere, scopeRule)),
+      listOf(v.picklist(scopesThere, scopeProblem)),
       v.minLength(1, scopeRule),
       v.transform((scopes) => [...new Set(scopes)]),
     ),

@@ -56,6 +56,16 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
   const inFlight = inFlightCounter(limits)
   const traffic = trafficCounter(settings.clock)
 
+  let isHinted = false
+  /** For the developer, once: callers are told to use https, which a server without TLS does not speak. */
+  function hintAtHttps(): void {
+    if (isHinted) return
+    isHinted = true
+    settings.warn(
+      'folkmoot: a request over plain HTTP was refused. For development, give createCommunity `allowHttp: true`; behind a proxy that terminates TLS, `trustProxy: true`',
+    )
+  }
+
   /** Answers any request; never rejects. */
   const serve = (incoming: Incoming): Promise<Answer> =>
     tracing ? inRequestSpan(tracing, incoming, (span) => answer(incoming, span)) : answer(incoming)
@@ -94,7 +104,7 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
 
   /** @throws ApiError 403 without HTTPS, 400 for two Host headers or a malformed one, 404 for an unknown path, 405 */
   function targetOf(incoming: Incoming): Target | { readonly text: () => string } {
-    requireHttps(incoming, settings)
+    requireHttps(incoming, settings, hintAtHttps)
     requireHost(incoming, settings)
     const path = incoming.path.startsWith(basePath) ? incoming.path.slice(basePath.length) : ''
     const address = splitPath(path)

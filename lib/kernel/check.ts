@@ -43,4 +43,5 @@ const messageOf = ({ message, expected, received }: v.BaseIssue<unknown>): strin
   return received === 'undefined' ? 'is required' : `must be ${expected}, got ${received.slice(0, 100)}`
 }
 
-const sentence = (path: string | null, message: string): string => (path ? `${path} ${message}` : `The body ${message}`)
+const sentence = (path: string | null, message: string): string =>
+  `${path || 'The body'}${message.startsWith(':') ? '' : ' '}${message}`

@@ -1,5 +1,7 @@
 /** Filters of endpoints: which payloads they want. A filter is checked when it is given, and evaluated once for each event, at ingest. */
 
+import { nearest } from '../base/suggest.ts'
+
 /** A value of a payload. Ids are texts there: a number equals the same text. */
 export type FilterValue = string | number | boolean | null
 
@@ -48,6 +50,7 @@ const mostValues = 100
 const longest = 256
 
 const operators = ['equals', 'in', 'exists', 'prefix'] as const
+const known: readonly string[] = ['all', 'any', 'not', 'path', ...operators]
 type Fields = Readonly<Record<string, unknown>>
 
 const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -68,6 +71,15 @@ const rules: Readonly<Record<(typeof operators)[number], readonly [(given: unkno
     (given) => typeof given === 'string' && given.length > 0 && given.length <= longest,
     `must be a text of 1 to ${longest} characters`,
   ],
+}
+
+/** The name that no condition has, and what was meant. */
+function stranger(names: readonly string[]): string {
+  const unknown = names.find((name) => !known.includes(name))
+  if (unknown === undefined) return ''
+  const near = nearest(unknown, known)
+  const meant = near.length > 0 ? `, did you mean ${near.join(' or ')}?` : ''
+  return `; ${JSON.stringify(unknown.slice(0, 40))} is none of them${meant}`
 }
 
 /** The mistake in a filter with its place, as the end of a sentence that begins with `filter`; `undefined` if there is none. */
@@ -94,7 +106,7 @@ export function filterProblem(given: unknown): string | undefined {
     const given = operators.filter((operator) => Object.hasOwn(node, operator))
     const [operator] = given
     if (!operator || names.length !== 2 || !Object.hasOwn(node, 'path'))
-      return at(place, 'must have one of all, any and not, or a path and one of equals, in, exists and prefix')
+      return at(place, `must have one of all, any and not, or a path and one of equals, in, exists and prefix${stranger(names)}`)
     if (!isPointer(node['path']))
       return at(within('path'), `must be a JSON pointer such as /space_id, of at most ${longest} characters`)
     const [holds, rule] = rules[operator]

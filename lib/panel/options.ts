@@ -90,7 +90,10 @@ const signOut = v.custom<string>(
 
 const rules = {
   authorize: callable<Authorize<never>>(),
-  relay: v.optional(withMethods<RelayView>([...relayCalls, 'enable', 'disable'])),
+  relay: stated(
+    v.optional(withMethods<RelayView>([...relayCalls, 'enable', 'disable'])),
+    'deliveries would not be shown (the view is that of `await startRelay(…)`)',
+  ),
   basePath: v.optional(v.custom<string>(isPath, must("be '' or the path of a URL without a trailing slash")), '/admin/panel'),
   publicUrl: v.optional(
     v.custom<string>(isPublicUrl, must('be an address such as https://example.org, without a trailing slash')),

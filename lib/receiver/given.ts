@@ -10,8 +10,11 @@ export function requireOptions(call: string, given: unknown, names: readonly str
     throw new TypeError(`${call}: the options must be an object. Options: ${names.join(', ')}`)
   // A misspelt `secrets` would leave every signature unchecked.
   const unknown = Object.keys(given).find((name) => !names.includes(name))
-  if (unknown !== undefined)
-    throw new TypeError(`${call}: option \`${unknown.slice(0, 40)}\` does not exist. Options: ${names.join(', ')}`)
+  if (unknown === undefined) return
+  const begins = (name: string) => name.slice(0, 3).toLowerCase()
+  const meant = names.find((name) => begins(name) === begins(unknown))
+  const remedy = meant === undefined ? '.' : `; did you mean ${meant}?`
+  throw new TypeError(`${call}: option \`${unknown.slice(0, 40)}\` does not exist${remedy} Options: ${names.join(', ')}`)
 }
 
 /**

@@ -4,7 +4,7 @@ import { isWebhookError, WebhookError } from './errors.ts'
 import { parseEvent, type ReceivedEvent } from './event.ts'
 import { requireOptions, requireStated } from './given.ts'
 import { checkRequest, headerReader, rawBody, type WebhookRequest } from './request.ts'
-import { secretList } from './secrets.ts'
+import { listProblem } from './secrets.ts'
 import { verifySignature } from './signature.ts'
 import type { EventStore } from './store.ts'
 
@@ -110,28 +110,33 @@ function checked(options: ReceiveOptions) {
   requireOptions('receive', options, optionNames)
   requireStated('receive', options, 'store', 'no delivery would be a duplicate')
   const { key, secrets, store, tolerance = defaultTolerance, maxBytes = defaultMaxBytes, now = systemClock.now } = options
-  if (!(tolerance >= 0)) throw new TypeError('option `tolerance` must be a number of seconds, at least 0')
-  if (!(maxBytes > 0)) throw new TypeError('option `maxBytes` must be a number above 0')
-  if (typeof now !== 'function') throw new TypeError('option `now` must be a function that returns milliseconds')
-  if (store !== undefined && (typeof store.has !== 'function' || typeof store.add !== 'function'))
-    throw new TypeError('option `store` must have the functions `has` and `add`')
-  return { keys: keysOf(key), secrets: secretsOf(secrets), store, tolerance, maxBytes, now }
+  const isStore = store === undefined || (typeof store.has === 'function' && typeof store.add === 'function')
+  const problems = [
+    keyProblem(key),
+    secretsProblem(secrets),
+    isStore ? '' : 'option `store` must have the functions `has` and `add`',
+    tolerance >= 0 ? '' : 'option `tolerance` must be a number of seconds, at least 0',
+    maxBytes > 0 ? '' : 'option `maxBytes` must be a number above 0',
+    typeof now === 'function' ? '' : 'option `now` must be a function that returns milliseconds',
+  ].filter((problem) => problem !== '')
+  if (problems.length > 0) throw new TypeError(`receive: ${problems.join('; ')}`)
+  return { keys: listOf(key), secrets: secrets === false ? [] : listOf(secrets), store, tolerance, maxBytes, now }
 }
+
+const listOf = <T>(given: T | readonly T[]): readonly T[] => (Array.isArray(given) ? given : [given as T])
 
 /** Whoever forgets the secrets, or whose variable is not set, must not accept what nobody has signed. */
-function secretsOf(given: unknown): readonly string[] {
+function secretsProblem(given: unknown): string {
   if (given === undefined || given === null)
-    throw new TypeError(
-      `receive: option \`secrets\` is ${given === null ? 'null' : 'missing or undefined'}, so no signature could be checked: give the signing secret of the endpoint, or \`secrets: false\` if its deliveries are unsigned`,
-    )
-  return given === false ? [] : secretList(given, 'option `secrets`')
+    return `option \`secrets\` is ${given === null ? 'null' : 'missing or undefined'}, so no signature could be checked: give the signing secret of the endpoint, or \`secrets: false\` if its deliveries are unsigned`
+  return given === false ? '' : listProblem(given, 'option `secrets`')
 }
 
-function keysOf(given: unknown): readonly string[] {
-  const keys: readonly unknown[] = Array.isArray(given) ? given : [given]
-  const isUsable = (key: unknown): key is string => typeof key === 'string' && /^[\x21-\x7e]+$/.test(key)
-  if (keys.length > 0 && keys.every(isUsable)) return keys
-  throw new TypeError(
-    'option `key` must be the key that the endpoint is registered with, without the word Bearer: printable ASCII without blanks',
-  )
+const isUnset = (key: unknown): boolean => key === undefined || key === null || key === ''
+
+function keyProblem(given: unknown): string {
+  const keys = listOf(given)
+  if (keys.length > 0 && keys.every((key) => typeof key === 'string' && /^[\x21-\x7e]+$/.test(key))) return ''
+  const got = keys.some(isUnset) ? `, got ${JSON.stringify(keys.find(isUnset))}: is the variable set?` : ''
+  return `option \`key\` must be the key that the endpoint is registered with, without the word Bearer: printable ASCII without blanks${got}`
 }

@@ -30,16 +30,12 @@ const rules = {
   whsk_: 'whsk_ and the 32 bytes of an ed25519 private key, or these and its public key, in base64',
 }
 
-/**
- * The secrets of an option, one or several.
- * @throws TypeError without the secret in it
- */
-export function secretList(given: unknown, option: string): readonly string[] {
+/** What is wrong with the secrets of an option, one or several, without a secret in it; empty if nothing is. */
+export function listProblem(given: unknown, option: string): string {
   const list: readonly unknown[] = Array.isArray(given) ? given : [given]
-  const isTexts = (values: readonly unknown[]): values is readonly string[] => values.every((value) => typeof value === 'string')
-  if (!isTexts(list)) throw new TypeError(`${option} must be a secret or a list of secrets; one of them is no text`)
-  if (list.length === 0) throw new TypeError(`${option} is an empty list: give \`false\` if the deliveries are unsigned`)
-  return list
+  if (!list.every((value) => typeof value === 'string'))
+    return `${option} must be a secret or a list of secrets; one of them is no text`
+  return list.length > 0 ? '' : `${option} is an empty list: give \`false\` if the deliveries are unsigned`
 }
 
 /** Whether the bytes behind a prefix are as many as they should be. */

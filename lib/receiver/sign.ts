@@ -1,7 +1,7 @@
 import { systemClock } from '../base/clock.ts'
 import { utf8 } from './bytes.ts'
 import { requireOptions, requireStated } from './given.ts'
-import { secretList, signedContent, signerOf } from './secrets.ts'
+import { listProblem, signedContent, signerOf } from './secrets.ts'
 
 /** How a delivery for a test is signed. */
 export interface SignOptions {
@@ -32,7 +32,10 @@ export async function sign(body: string | Uint8Array, options: SignOptions): Pro
     accept: 'application/json',
     ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
   }
-  const signers = await Promise.all((secrets === false ? [] : secretList(secrets, 'option `secrets`')).map(signerOf))
+  const problem = secrets === false ? '' : listProblem(secrets, 'option `secrets`')
+  if (problem !== '') throw new TypeError(problem)
+  const list = secrets === false ? [] : typeof secrets === 'string' ? [secrets] : secrets
+  const signers = await Promise.all(list.map(signerOf))
   if (signers.length === 0) return headers
   const bytes = typeof body === 'string' ? utf8(body) : body
   const webhookId = id ?? eventIdIn(bytes)

@@ -46,7 +46,7 @@ async function refusal(call: (on: Record<string, never>) => unknown): Promise<st
   return outcome instanceof TypeError ? `TypeError ${outcome.message}` : String(outcome)
 }
 
-describe.each<[string, (on: never) => unknown, string]>([
+describe.each<[string, (on: never) => unknown, string | RegExp]>([
   [
     'networks.create without a subdomain',
     (on: Community) => on.networks.create({ title: '' } as never),
@@ -115,7 +115,12 @@ describe.each<[string, (on: never) => unknown, string]>([
   ],
   [
     'a scope that there is not',
-    (on: Community) => on.keys.create({ ...key, scopes: ['members:dance'] }),
+    (on: Community) => on.keys.create({ ...key, scopes: ['member:read'] }),
+    '422 scopes.0 must be a scope, got "member:read"; did you mean members:read?',
+  ],
+  [
+    'a scope that is like no other',
+    (on: Community) => on.keys.create({ ...key, scopes: ['nonsense'] }),
     '422 scopes.0 must be one or more of *, *:read, abuse_reports:read',
   ],
   ['a key of no network', (on: Community) => on.keys.create({ ...key, network_id: 'nope' }), '404 Network not found'],
@@ -181,6 +186,46 @@ describe.each<[string, (on: never) => unknown, string]>([
     (on: Community) => on.endpoints.upsert({ ...endpoint, url: 'x', secret: 'x' } as never),
     'url must be',
   ],
+  [
+    'an event type that is like another',
+    (on: Community) => on.endpoints.upsert({ ...endpoint, events: ['PostCreate'] }),
+    '422 events must be event types, got "PostCreate"; did you mean PostCreatedHook?',
+  ],
+  [
+    'an event type of a subject that has others',
+    (on: Community) => on.endpoints.upsert({ ...endpoint, events: ['PostMadeHook'] }),
+    '422 events must be event types, got "PostMadeHook"; did you mean PostCreatedHook or PostUpdatedHook?',
+  ],
+  [
+    'an event type that is like no other',
+    (on: Community) => on.endpoints.upsert({ ...endpoint, audience: 'host', events: ['SunRose'] }),
+    '422 events must be event types of the audience host such as WelcomeEmailRequestedHook, got "SunRose"',
+  ],
+  [
+    'every wrong field of a new endpoint, its event type and its missing key',
+    (on: Community) => on.endpoints.upsert({ network_id: '1', url: 'x', events: ['PostMade'], order: 'none!' } as never),
+    /^422 url must be .*; key is required; order must be .*; events must be event types, got "PostMade"; did you mean/,
+  ],
+  [
+    'a wrong field and the missing key of an endpoint whose address is good',
+    (on: Community) => on.endpoints.upsert({ network_id: 'demo', url: endpoint.url, order: 'none!' } as never),
+    /^422 key is required; order must be one of/,
+  ],
+  [
+    'a misspelt key, which is missing then',
+    (on: Community) => on.endpoints.upsert({ network_id: '1', url: endpoint.url, kye: 'k' } as never),
+    'TypeError endpoints.upsert: field `kye` does not exist; did you mean key?; key is required',
+  ],
+  [
+    'an event type of another audience and a wrong order',
+    (on: Community) => on.endpoints.upsert({ ...endpoint, audience: 'host', events: ['PostCreated'], order: 'none!' } as never),
+    /^422 order must be .*; events must be event types of the audience host, got "PostCreated"; did you mean PostNotificationRequestedHook\?$/,
+  ],
+  [
+    'an update with two mistakes, one of them an event type',
+    (on: Community) => on.endpoints.update('1', '7', { events: ['PostMade'], order: 'none!' } as never),
+    /^422 order must be .*; events must be event types, got "PostMade"/,
+  ],
   ['endpoints of no network', (on: Community) => on.endpoints.list('nope'), '404 Network not found'],
   ['an endpoint that there is not', (on: Community) => on.endpoints.remove('1', '77'), '404 Endpoint not found'],
   ['republishing for no network', (on: Community) => on.endpoints.republish('nope'), '404 Network not found'],
@@ -222,8 +267,18 @@ describe.each<[string, (on: never) => unknown, string]>([
   ],
 ] as never)('%s', (_, call, sentence) => {
   test('is refused in a sentence', async () => {
-    expect(await refusal(call as never)).toContain(sentence)
+    const given: string | RegExp = sentence
+    expect(await refusal(call as never)).toEqual(
+      typeof given === 'string' ? expect.stringContaining(given) : expect.stringMatching(given),
+    )
   })
+})
+
+test('a wrong field of an endpoint that is there is refused without a word about its key', async () => {
+  const { id } = await community.endpoints.upsert(endpoint)
+  const change = { network_id: 'demo', url: endpoint.url, order: 'none!' } as never
+  await expect(community.endpoints.upsert(change)).rejects.toThrow(/^order must be one of none, fifo, subject$/)
+  await community.endpoints.remove('1', id)
 })
 
 test('a network is named by its subdomain wherever it can be named by its id', async () => {

@@ -1,7 +1,6 @@
 /** The changes of an endpoint in the flags of a command. */
-import { suggestion } from '../../../lib/base/suggest.ts'
-import { isApiError } from '../../../lib/errors.ts'
 import { catalogue, hostCatalogue, hostEventName, webhookName } from '../../../lib/events/catalogue.ts'
+import { similarNames } from '../../../lib/events/similar-names.ts'
 import type { Endpoint, EndpointChanges, EndpointRotation } from '../../../lib/index.ts'
 import { hasAuthorization } from '../../../lib/outbox/headers.ts'
 import { UsageError } from '../../usage.ts'
@@ -55,19 +54,6 @@ function headersOf({ header = [], headerFile, removeHeaders }: EndpointFlags): R
   if (twice !== undefined) throw new UsageError(`--header ${JSON.stringify(twice.slice(0, 100))} is there twice`)
   return Object.fromEntries(pairs)
 }
-
-/**
- * A refusal of the library, in the options of the command: there `true` makes a key or a secret.
- * @throws whatever `work` throws, else
- */
-export async function inOptions<T>(work: Promise<T>): Promise<T> {
-  return work.catch((error: unknown) => {
-    if (!isApiError(error) || !error.message.includes(makesOne)) throw error
-    throw new UsageError(error.message.replaceAll(makesOne, 'or --make-key and --make-secret make one'))
-  })
-}
-
-const makesOne = 'or true to make one'
 
 /** Only the named changes. */
 export function changesOf(flags: EndpointFlags, needed?: 'needed'): EndpointChanges {
@@ -134,9 +120,13 @@ function checkEvent(name: string, audience: Endpoint['audience'] | undefined): v
   const forIntegration = webhookName(name)
   const known = audience === 'host' ? forHost : audience === 'integration' ? forIntegration : (forHost ?? forIntegration)
   if (known) return
-  const ofHost = Object.keys(hostCatalogue).map((each) => `${each}Hook`)
-  const ofIntegration = Object.keys(catalogue).map((each) => `${each}Hook`)
-  const names = audience === 'host' ? ofHost : audience === 'integration' ? ofIntegration : [...ofIntegration, ...ofHost]
+  const ofHost = Object.keys(hostCatalogue)
+  const ofIntegration = Object.keys(catalogue)
+  const lists = audience === 'host' ? [ofHost] : audience === 'integration' ? [ofIntegration] : [ofIntegration, ofHost]
+  const near = lists.map((names) => similarNames(name, names)).find(({ length }) => length > 0) ?? []
+  const hooks = (near.length > 0 ? near : ofHost).map((each) => `${each}Hook`)
+  const all = audience === 'host' ? `allowed: ${hooks.join(', ')}` : '`folkmoot trigger --list` shows all'
   const whose = (forHost ?? forIntegration) ? ` for --audience ${audience}` : ''
-  throw new UsageError(`there is no --event ${JSON.stringify(name)}${whose}: ${suggestion(name, names)}`)
+  const remedy = near.length > 0 ? `did you mean ${hooks.join(' or ')}?` : all
+  throw new UsageError(`there is no --event ${JSON.stringify(name.slice(0, 100))}${whose}: ${remedy}`)
 }

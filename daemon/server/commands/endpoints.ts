@@ -4,8 +4,9 @@ import type { Endpoint } from '../../../lib/index.ts'
 import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
 import type { Operator } from '../control/calls.ts'
-import { changesOf, type EndpointFlags, inOptions, orMade, rotationOf } from './endpoint-changes.ts'
+import { changesOf, type EndpointFlags, orMade, rotationOf } from './endpoint-changes.ts'
 import { attributeOptions } from './endpoint-options.ts'
+import { inOptions, missing, ofRecord } from './in-options.ts'
 import { type NetworkFlags, networkOf, withOperator } from './operator.ts'
 import { showList, showOne, warnOnce } from './show.ts'
 
@@ -24,7 +25,7 @@ export async function addEndpoint(flags: EndpointFlags & { readonly url: string 
     const { id } = await networkOf(operator, flags.network)
     const asked = { ...changes, network_id: id, url: flags.url }
     const upserted = operator.endpoints.upsert(asked).catch((error: unknown) => {
-      if (changes.key !== undefined || !isApiError(error) || !error.message.startsWith('key is required')) throw error
+      if (changes.key !== undefined || !isApiError(error) || !error.message.startsWith('key is required:')) throw error
       throw new UsageError('a new endpoint needs the key that its receiver expects: --key-file, --key or --make-key')
     })
     const { key, secrets, ...endpoint } = await inOptions(upserted)
@@ -75,9 +76,9 @@ export const listEndpoints = (flags: NetworkFlags, out: Output): Promise<void> =
 /** `endpoints show`: every attribute on a line, for people. */
 export const showEndpoint = (id: string, flags: NetworkFlags, out: Output): Promise<void> =>
   withOperator(flags, out, async (operator) => {
-    const { id: network, subdomain } = await networkOf(operator, flags.network)
-    const endpoint = await operator.endpoints.find(network, id)
-    if (!endpoint) throw new UsageError(`network ${subdomain} has no endpoint ${id}: see endpoints list`)
+    const network = await networkOf(operator, flags.network)
+    const endpoint = await operator.endpoints.find(network.id, id)
+    if (!endpoint) throw missing(network, 'endpoint', id)
     const lines = Object.entries(endpoint).map(([name, value]) => `${name.padEnd(16)} ${shownValue(value)}`)
     showOne(out, flags, endpoint, lines.join('\n'))
   })
@@ -93,17 +94,18 @@ const shownValue = (value: unknown): string => {
 
 type Work = (operator: Operator, network: string) => Promise<Endpoint>
 
-const change = (flags: NetworkFlags, out: Output, what: string, work: Work): Promise<void> =>
+const change = (id: string, flags: NetworkFlags, out: Output, what: string, work: Work): Promise<void> =>
   withOperator(flags, out, async (operator) => {
-    const endpoint = await work(operator, (await networkOf(operator, flags.network)).id)
+    const network = await networkOf(operator, flags.network)
+    const endpoint = await ofRecord(network, 'endpoint', id, work(operator, network.id))
     showOne(out, flags, endpoint, `Endpoint ${endpoint.id} (${endpoint.url}) is ${what}.`)
   })
 
 /** `endpoints update`: only the named changes. */
 export async function updateEndpoint(id: string, flags: EndpointFlags, out: Output): Promise<void> {
   const changes = changesOf(flags, 'needed')
-  await change(flags, out, 'changed', async (operator, network) => {
-    const endpoint = await operator.endpoints.update(network, id, changes)
+  await change(id, flags, out, 'changed', async (operator, network) => {
+    const endpoint = await inOptions(operator.endpoints.update(network, id, changes))
     if (changes.url !== undefined) await warnOfAddress(operator, endpoint, out)
     return endpoint
   })
@@ -111,15 +113,15 @@ export async function updateEndpoint(id: string, flags: EndpointFlags, out: Outp
 
 /** `endpoints enable`: sends again, also where a relay had stopped by itself. */
 export const enableEndpoint = (id: string, flags: NetworkFlags, out: Output): Promise<void> =>
-  change(flags, out, 'enabled', ({ endpoints }, network) => endpoints.enable(network, id))
+  change(id, flags, out, 'enabled', ({ endpoints }, network) => endpoints.enable(network, id))
 
 /** `endpoints disable`: its events wait. */
 export const disableEndpoint = (id: string, flags: NetworkFlags, out: Output): Promise<void> =>
-  change(flags, out, 'disabled: its events wait', ({ endpoints }, network) => endpoints.disable(network, id))
+  change(id, flags, out, 'disabled: its events wait', ({ endpoints }, network) => endpoints.disable(network, id))
 
 /** `endpoints remove`. */
 export const removeEndpoint = (id: string, flags: NetworkFlags, out: Output): Promise<void> =>
-  change(flags, out, 'removed', ({ endpoints }, network) => endpoints.remove(network, id))
+  change(id, flags, out, 'removed', ({ endpoints }, network) => endpoints.remove(network, id))
 
 /** `endpoints republish`: for relays that have lost their store, and to encrypt everything with the first encryption key. */
 export const republishEndpoints = (flags: NetworkFlags, out: Output): Promise<void> =>
@@ -134,7 +136,12 @@ export async function rotateEndpoint(id: string, flags: EndpointFlags, out: Outp
   const rotation = rotationOf(flags)
   await withOperator(flags, out, async (operator) => {
     const network = await networkOf(operator, flags.network)
-    const { endpoint, key, secret } = await inOptions(operator.endpoints.rotate(network.id, id, rotation))
+    const { endpoint, key, secret } = await ofRecord(
+      network,
+      'endpoint',
+      id,
+      inOptions(operator.endpoints.rotate(network.id, id, rotation)),
+    )
     const made = {
       ...(rotation.key === true && key !== undefined ? { key } : {}),
       ...((rotation.secret === true || rotation.secret === 'ed25519') && secret !== undefined ? { secret } : {}),

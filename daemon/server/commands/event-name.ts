@@ -1,6 +1,6 @@
 /** Names of events, as people type them. */
-import { nearest } from '../../../lib/base/suggest.ts'
 import { catalogue, hostEventName, type WebhookName, webhookName } from '../../../lib/events/catalogue.ts'
+import { similarNames } from '../../../lib/events/similar-names.ts'
 import { UsageError } from '../../usage.ts'
 
 /**
@@ -11,8 +11,7 @@ export function eventNamed(given: string): WebhookName {
   const name = webhookName(given)
   if (name) return name
   if (hostEventName(given)) throw new UsageError(`${given} is the host's own mail to send, and no event for integrations`)
-  const plain = given.replace(/Hook$/, '')
-  const near = nearest(plain, Object.keys(catalogue))
+  const near = similarNames(given, Object.keys(catalogue))
   const remedy = near.length > 0 ? `did you mean ${near.join(' or ')}?` : '`folkmoot trigger --list` shows all'
   throw new UsageError(`there is no event ${JSON.stringify(given.slice(0, 100))}: ${remedy}`)
 }

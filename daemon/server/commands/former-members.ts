@@ -6,6 +6,7 @@ import { time } from '../../table.ts'
 import { UsageError } from '../../usage.ts'
 import type { Operator } from '../control/calls.ts'
 import { assetsDirectory } from '../storage/open.ts'
+import { inOptions, missing, ofRecord } from './in-options.ts'
 import { type NetworkFlags, networkOf, withOperator } from './operator.ts'
 import { showList, showOne } from './show.ts'
 
@@ -26,7 +27,9 @@ async function membersOf({ members }: Operator, network: string, query: MemberQu
   const found: MemberListing[] = []
   for (let after: string | null | undefined; after !== null && found.length < most; ) {
     const limit = Math.min(pageSize, most - found.length)
-    const page: MemberPage = await members.list(network, { ...query, limit, ...(after === undefined ? {} : { after }) })
+    const page: MemberPage = await inOptions(
+      members.list(network, { ...query, limit, ...(after === undefined ? {} : { after }) }),
+    )
     found.push(...page.items)
     after = page.next
   }
@@ -66,7 +69,8 @@ export const listMembers = (flags: ListFlags, out: Output): Promise<void> =>
 /** `members unban`. */
 export const unbanMember = (id: string, flags: NetworkFlags, out: Output): Promise<void> =>
   withOperator(flags, out, async (operator) => {
-    const member = await operator.members.unban((await networkOf(operator, flags.network)).id, id)
+    const network = await networkOf(operator, flags.network)
+    const member = await ofRecord(network, 'member', id, operator.members.unban(network.id, id))
     showOne(out, flags, member, `The ban of member ${id} is lifted.`)
   })
 
@@ -79,12 +83,12 @@ export function eraseMember(id: string, flags: EraseFlags, out: Output, ask: Ask
     const network = await networkOf(operator, flags.network)
     if (!flags.yes && ask) {
       const known = (await operator.members.list(network.id, { q: id, limit: 1 })).items.find((member) => member.id === id)
-      if (!known) throw new UsageError(`there is no member ${JSON.stringify(id)}: \`folkmoot members list\` lists all`)
+      if (!known) throw missing(network, 'member', id)
       const who = [nameOf(known), known.email].filter((text) => text !== '').join(', ')
       const answer = await ask(`Erase member ${id} (${plain(who)}) of ${plain(network.subdomain)} for good? Type yes: `)
       if (answer.trim().toLowerCase() !== 'yes') throw new UsageError('nothing is erased')
     }
-    const member = await operator.members.erase(network.id, id)
+    const member = await ofRecord(network, 'member', id, operator.members.erase(network.id, id))
     showOne(out, flags, member, `Member ${id} is erased.`)
   })
 }

@@ -7,6 +7,7 @@ import { operations } from '../../../lib/operations.ts'
 import type { Output } from '../../output.ts'
 import { time } from '../../table.ts'
 import { UsageError } from '../../usage.ts'
+import { inOptions, ofRecord } from './in-options.ts'
 import { type NetworkFlags, networkOf, withOperator } from './operator.ts'
 import { showList, showOne, warnOnce } from './show.ts'
 
@@ -35,13 +36,15 @@ export async function createKey({ name, scope, member, expires, ...flags }: Crea
     if (!known.includes(each)) throw new UsageError(`there is no --scope ${JSON.stringify(each)}: ${suggestion(each, known)}`)
   await withOperator(flags, out, async (operator) => {
     const { id } = await networkOf(operator, flags.network)
-    const { key, token } = await operator.keys.create({
-      network_id: id,
-      name,
-      scopes: scope,
-      ...(member === undefined ? {} : { member_id: member }),
-      ...(expires === undefined ? {} : { expires_at: expires }),
-    })
+    const { key, token } = await inOptions(
+      operator.keys.create({
+        network_id: id,
+        name,
+        scopes: scope,
+        ...(member === undefined ? {} : { member_id: member }),
+        ...(expires === undefined ? {} : { expires_at: expires }),
+      }),
+    )
     showOne(out, flags, { ...key, token }, token)
     warnOnce(out, flags, 'this token')
   })
@@ -74,6 +77,7 @@ export const listKeys = (flags: KeyFlags, out: Output): Promise<void> =>
 /** `keys revoke`: immediately and for good. */
 export const revokeKey = (id: string, flags: KeyFlags, out: Output): Promise<void> =>
   withOperator(flags, out, async (operator) => {
-    const key = await operator.keys.revoke((await networkOf(operator, flags.network)).id, id)
+    const network = await networkOf(operator, flags.network)
+    const key = await ofRecord(network, 'key', id, operator.keys.revoke(network.id, id))
     showOne(out, flags, key, `Key ${key.id} (${key.name}) is revoked.`)
   })

@@ -5,6 +5,7 @@ import { plain } from '../../json.ts'
 import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
 import type { Operator } from '../control/calls.ts'
+import { ofRecord } from './in-options.ts'
 import { type NetworkFlags, networkOf, withOperator } from './operator.ts'
 
 export interface ConsentFlags extends NetworkFlags {
@@ -48,7 +49,12 @@ export async function consent(flags: ConsentFlags, out: Output): Promise<void> {
       chance: systemChance,
       async run() {
         for await (const member_id of idsOf(operator, network.id, member)) {
-          await operator.notify.emailConsent({ network: network.id, member_id, consent: given })
+          await ofRecord(
+            network,
+            'member',
+            member_id,
+            operator.notify.emailConsent({ network: network.id, member_id, consent: given }),
+          )
           members++
         }
       },

@@ -3,6 +3,7 @@ import type { NetworkChanges, NetworkRow } from '../../../lib/index.ts'
 import type { Output } from '../../output.ts'
 import { time } from '../../table.ts'
 import { UsageError } from '../../usage.ts'
+import { inOptions } from './in-options.ts'
 import { networkOf, type StorageFlags, withOperator } from './operator.ts'
 import { showList, showOne } from './show.ts'
 
@@ -39,12 +40,14 @@ export function createNetwork(flags: CreateFlags, out: Output): Promise<void> {
     flags,
     out,
     async ({ networks }) => {
-      const { network, owner } = await networks.create({
-        ...changesOf(flags),
-        subdomain: flags.subdomain,
-        title: flags.title,
-        owner: { email: flags.ownerEmail, first_name, last_name: rest.join(' ') },
-      })
+      const { network, owner } = await inOptions(
+        networks.create({
+          ...changesOf(flags),
+          subdomain: flags.subdomain,
+          title: flags.title,
+          owner: { email: flags.ownerEmail, first_name, last_name: rest.join(' ') },
+        }),
+      )
       const sentence = `Network ${network.subdomain} has the id ${network.id}; its first host is member ${owner.id}.`
       showOne(out, flags, { ...network, owner_id: owner.id }, sentence)
     },
@@ -85,7 +88,7 @@ export async function updateNetwork(name: string | undefined, flags: ChangeFlags
   if (Object.keys(changes).length === 0) throw new UsageError('name a change: --title, --plan, --email-visibility, …')
   await withOperator(flags, out, async (operator) => {
     const { id } = await networkOf(operator, name, 'after the command')
-    const network = await operator.networks.update(id, changes)
+    const network = await inOptions(operator.networks.update(id, changes))
     showOne(out, flags, network, `Network ${network.subdomain} is changed.`)
   })
 }

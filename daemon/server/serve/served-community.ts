@@ -1,7 +1,9 @@
 /** The community that a server serves, with its ports and its guard. */
 import { type DirectoryAssetsOptions, type DownloadGuard, ports } from '../../../adapters/ports/index.ts'
+import { systemChance } from '../../../lib/base/chance.ts'
 import type { Tracing } from '../../../lib/base/tracing.ts'
-import { type Community, createCommunity, type Options, type RateLimiter } from '../../../lib/index.ts'
+import { communityOf as createdWith } from '../../../lib/community.ts'
+import type { Community, Options, RateLimiter } from '../../../lib/index.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
 import { checkUrl, type GuardSettings, guardedLookup } from '../../relay/send/guard.ts'
 import { systemResolve } from '../../relay/send/resolve.ts'
@@ -25,7 +27,7 @@ export function communityOf(parts: CommunityParts, flags: ServeFlags): Community
     allows: (url) => checkUrl(url, guard).ok,
     lookup: guardedLookup(systemResolve(), () => guard),
   }
-  return createCommunity({
+  const options: Options = {
     storage,
     ...(flags.publicUrl ? { publicUrl: flags.publicUrl } : {}),
     ...(flags.ids ? { ids: flags.ids } : {}),
@@ -37,7 +39,9 @@ export function communityOf(parts: CommunityParts, flags: ServeFlags): Community
     limits: { inFlightBytes: inFlightBytesFor() },
     ports: ports({ assets, download }),
     hooks: { onError },
-  })
+  }
+  // The banner says how to allow plain HTTP, in the words of the command.
+  return createdWith(options, systemChance, () => {})
 }
 
 /**

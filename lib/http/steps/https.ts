@@ -23,10 +23,16 @@ export const isSecure = (incoming: Incoming, { trustProxy }: Pick<Settings, 'tru
 
 /**
  * Refuses plain HTTP before any other check (specification, section 5, rule 6).
+ * @param refused called before the refusal
  * @throws ApiError 403 `https_required`
  */
-export function requireHttps(incoming: Incoming, settings: Pick<Settings, 'trustProxy' | 'allowHttp'>): void {
+export function requireHttps(
+  incoming: Incoming,
+  settings: Pick<Settings, 'trustProxy' | 'allowHttp'>,
+  refused?: () => void,
+): void {
   if (settings.allowHttp || isSecure(incoming, settings)) return
+  refused?.()
   throw httpsRequired()
 }
 

@@ -1,4 +1,5 @@
 /** The visitors of the panel, as the host names them, and their permissions. */
+import { kind } from '../../base/describe-value.ts'
 import type { Id } from '../../storage/table.ts'
 
 /** The changes that the panel offers. */
@@ -49,6 +50,8 @@ const text = (value: unknown): value is string => typeof value === 'string'
  */
 export function checkedVisitor(given: unknown): Visitor | null {
   if (given === null || given === undefined || given === false) return null
+  if (typeof given !== 'object' || Array.isArray(given))
+    throw new TypeError(`authorize: return { actor, networks, access }, or null for a visitor without access; got ${kind(given)}`)
   const { actor, networks, access, address } = given as Partial<Record<keyof Visitor, unknown>>
   const problem = (field: string, rule: string) => new TypeError(`authorize: \`${field}\` must be ${rule}`)
   if (!text(actor) || actor === '' || actor.length > 500) throw problem('actor', 'a text of 1 to 500 characters')

@@ -4,7 +4,7 @@ import { createServer, request as httpRequest, IncomingMessage, ServerResponse }
 import { connect, Socket } from 'node:net'
 import { createGzip, type Gzip } from 'node:zlib'
 import express, { type RequestHandler } from 'express'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { communityMiddleware, toNodeListener } from '../../../adapters/http/node.ts'
 import type { Options } from '../../../lib/index.ts'
 import { createTestCommunity } from '../../support/community.ts'
@@ -293,4 +293,29 @@ test.each(['POST', 'GET'])('a `serve` of the host that throws at a %s ends that 
   )
   const answers = await Promise.allSettled(paths.map((path) => fetch(url + path, { method })))
   expect(answers.map((answer) => (answer.status === 'fulfilled' ? answer.value.status : 'ended'))).toEqual([204, 'ended', 204])
+})
+
+test('a middleware mounted below a path without basePath says so once, and leaves the answer to the host', async () => {
+  const said: string[] = []
+  const spy = vi.spyOn(console, 'warn').mockImplementation((text: string) => void said.push(text))
+  onTestFinished(() => spy.mockRestore())
+  const { community, headers } = await hosted()
+  const other = await hosted({ basePath: '/v2' })
+  const right = await hosted({ basePath: '/right' })
+  const app = express()
+    .use('/community', communityMiddleware(community))
+    .use('/other', communityMiddleware(other.community))
+    .use('/right', communityMiddleware(right.community))
+  const url = await onLoopback(app)
+  const statusOf = async (path: string, given = headers) => (await fetch(url + path, { headers: given })).status
+  expect(await statusOf('/community/elsewhere')).toBe(404)
+  expect(await statusOf(`/right${tags}`, right.headers)).toBe(200)
+  expect(await statusOf('/right/elsewhere')).toBe(404)
+  expect(said).toEqual([])
+  for (let times = 0; times < 2; times++) expect(await statusOf(`/community${tags}`)).toBe(404)
+  expect(said).toEqual([
+    'folkmoot: communityMiddleware is mounted below "/community", and the community has basePath "": give createCommunity basePath: "/community"',
+  ])
+  expect(await statusOf(`/other${tags}`)).toBe(404)
+  expect(said[1]).toContain('is mounted below "/other", and the community has basePath "/v2"')
 })

@@ -123,7 +123,7 @@ test('members: lists show who is banned and why, a ban is lifted, a person is er
 
   expect(await one('members', 'unban', grace)).toMatchObject({ id: grace, state: 'removed', is_banned: false })
   expect(await refusal('members', 'unban', grace)).toBe('The member is not banned')
-  expect(await refusal('members', 'unban', '999')).toBe('Member not found')
+  expect(await refusal('members', 'unban', '999')).toBe('network paint-pals has no member 999: see `folkmoot members list`')
 
   expect(await refusal('members', 'erase', grace)).toMatch(/^an erasure cannot be undone: add --yes/)
   expect(await uploads()).toHaveLength(1)
@@ -131,7 +131,9 @@ test('members: lists show who is banned and why, a ban is lifted, a person is er
   expect(await text('members', 'erase', grace, '--yes')).toBe(`Member ${grace} is erased.`)
   expect(await uploads()).toEqual([])
   expect(await text('members', 'list', '--state', 'deleted')).toContain('deleted, erased')
-  expect(await refusal('members', 'erase', '999', '--yes')).toBe('Member not found')
+  expect(await refusal('members', 'erase', '999', '--yes')).toBe(
+    'network paint-pals has no member 999: see `folkmoot members list`',
+  )
   const lines = await all('audit', 'list', '--subject', `member:${grace}`)
   expect(lines.map(({ action }) => action)).toEqual(['member.erased', 'member.unbanned'])
   expect(lines[0].actor).toMatch(/^cli:/)
@@ -236,6 +238,35 @@ test('endpoints: what is left out stays, secrets come from files or are made and
   expect(await text('endpoints', 'list')).toBe('There is no endpoint.')
 })
 
+test('values that a network, a key or a search cannot have are reported in the words of their option', async () => {
+  const { refusal } = await storageWithNetwork()
+  const create = ['networks', 'create', '--subdomain', 'No spaces', '--title', ' ', '--owner-email', 'x', '--owner-name', ' ']
+  const named = [/^--subdomain must be/, /; --title can't be blank/, /; --owner-email must be/, /; --owner-name can't be blank/]
+  for (const sentence of named) expect(await refusal(...create)).toMatch(sentence)
+  expect(await refusal('networks', 'update', '--title', ' ')).toMatch(/^--title can't be blank$/)
+  const key = ['keys', 'create', '--scope', '*', '--name']
+  expect(await refusal(...key, ' ', '--member', 'x')).toMatch(/^--name can't be blank; --member must be an id/)
+  expect(await refusal(...key, 'x', '--expires', '2001-01-01T00:00:00Z')).toBe('--expires must be in the future')
+  expect(await refusal(...key, 'x', '--member', '99')).toMatch(/^--member must name a member of the network/)
+  expect(await refusal('members', 'list', '--search', ' ')).toMatch(/^--search must be a text of 1 to 200 characters$/)
+})
+
+test('a record that is not there is refused with its id, the network, and the command that lists them', async () => {
+  const { storage, refusal } = await storageWithNetwork()
+  const commands = ['show 7', 'rotate 7', 'update 7 --name x', 'enable 7', 'disable 7', 'remove 7']
+  for (const command of commands)
+    expect([command, await refusal('endpoints', ...command.split(' '))]).toEqual([
+      command,
+      'network paint-pals has no endpoint 7: see `folkmoot endpoints list`',
+    ])
+  expect(await refusal('keys', 'revoke', '9')).toBe('network paint-pals has no key 9: see `folkmoot keys list`')
+  expect(await refusal('members', 'consent', '--member', '9')).toBe(
+    'network paint-pals has no member 9: see `folkmoot members list`',
+  )
+  expect(await refusal('endpoints', 'rotate', 'x')).toBe('id must be an id of digits, got "x"')
+  expect(await ended('folkmoot', 'endpoints', 'show', '7', ...storage)).toMatchObject({ code: 1 })
+})
+
 test('an invalid endpoint is reported in the words of its option', async () => {
   const { refusal, text, directory } = await storageWithNetwork()
   const add = ['endpoints', 'add', '--url', 'https://example.org/hook'] as const
@@ -243,10 +274,25 @@ test('an invalid endpoint is reported in the words of its option', async () => {
   await writeFile(empty, '\n')
   const refused: readonly (readonly [readonly string[], RegExp])[] = [
     [['--key', 'k', '--event', 'PostCreate'], /^there is no --event "PostCreate": did you mean PostCreatedHook/],
+    [
+      ['--key', 'k', '--event', 'PostMade'],
+      /^there is no --event "PostMade": did you mean PostCreatedHook or PostUpdatedHook\?$/,
+    ],
+    [['--key', 'k', '--event', 'SunRose'], /^there is no --event "SunRose": `folkmoot trigger --list` shows all$/],
     [['--key', 'k', '--audience', 'host', '--event', 'PostCreated'], /^there is no --event "PostCreated" for --audience host/],
     [['--key', 'true'], /^--key true would be the key itself: use --make-key to make one$/],
-    [['--key', 'a b'], /^key must be 1 to 512 .*, or --make-key and --make-secret make one;/],
-    [['--key', 'k', '--secret', 'abc'], /^secrets\.0 must be .*; or --make-key and --make-secret make one$/],
+    [['--key', 'a b'], /^--key must be 1 to 512 .*, or --make-key and --make-secret make one;/],
+    [['--key', 'k', '--secret', 'abc'], /^--secret must be .*; or --make-key and --make-secret make one$/],
+    [['--key', 'k', '--url', 'x'], /^--url must be an https /],
+    [['--key', 'k', '--url', 'x', '--name', 'x'.repeat(300)], /^--url must be .*; --name must have at most 255 characters$/],
+    [['--key', 'k', '--ca', '/etc/ca.pem'], /^--ca must be null or 1 to 100 letters/],
+    [['--key', 'k', '--client-identity', 'a b'], /^--client-identity must be/],
+    [['--key', 'k', '--header', 'Host: x'], /^--header: header "Host" /],
+    [
+      ['--key', 'k', '--filter', '{"pth":"/space_id","equals":1}'],
+      /^--filter must have .*; "pth" is none of them, did you mean path\?$/,
+    ],
+    [['--key', 'k', '--filter', '{"path":"x","equals":1}'], /^--filter at path must be a JSON pointer/],
     [['--key', 'Bearer x'], /^--key is the key alone: the relay puts the word Bearer before it$/],
     [['--key', 'k', '--key-file', empty], /^--key and --key-file are the same/],
     [['--key-file', empty], /^--key-file .* is empty$/],
@@ -386,7 +432,7 @@ test('allowed addresses of an endpoint are given as a list, and can be removed',
   const { id } = await one('endpoints', 'add', '--url', 'https://example.org/hook', '--make-key', '--allow-addresses', ranges)
   expect(await text('endpoints', 'list', '--wide')).toContain('192.0.2.5 198.51.100.0/24')
   expect(await refusal('endpoints', 'update', id, '--allow-addresses', 'example.org')).toContain(
-    'allow_addresses must be null or a list of 1 to 100 addresses or ranges',
+    '--allow-addresses must be null or a list of 1 to 100 addresses or ranges',
   )
   expect(await one('endpoints', 'update', id, '--no-allow-addresses')).toMatchObject({ id, allow_addresses: null })
 })

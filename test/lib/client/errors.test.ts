@@ -1,4 +1,7 @@
 /** The errors of a client: one class for each status, and a sentence that helps. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import * as client from '../../../lib/client/index.ts'
@@ -80,7 +83,35 @@ test('a lost connection has its cause', async () => {
   const error = await failureOf(scripted([cause], { maxRetries: 0 }).client.me.show())
   expect(error).toBeInstanceOf(client.ConnectionError)
   expect(error).toMatchObject({ status: undefined, code: 'connection_failed', cause })
-  expect(error.message).toBe('GET /admin/v1/networks/1/me: the connection failed or was lost')
+  expect(error.message).toBe('GET /admin/v1/networks/1/me: the connection failed or was lost (https://api.test)')
+})
+
+test('a connection that is refused, and https to a port of http, are named with the server and the reason', async () => {
+  const server = createServer((_, response) => response.end()).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const ask = (baseUrl: string) =>
+    failureOf(client.createClient({ baseUrl, network: 'demo', token: 'secret-token', maxRetries: 0 }).me.show())
+  const https = await ask(`https://127.0.0.1:${port}`)
+  server.close()
+  await once(server, 'close')
+  const refused = await ask(`http://127.0.0.1:${port}`)
+  const sentence = 'GET /admin/v1/networks/demo/me: the connection failed or was lost'
+  expect(https.message).toMatch(`${sentence} (https://127.0.0.1:${port}, ERR_SSL_`)
+  expect(refused.message).toBe(`${sentence} (http://127.0.0.1:${port}, ECONNREFUSED)`)
+})
+
+test('the reason of a lost connection is a word, however its causes are made', async () => {
+  const endless: { cause?: unknown } = {}
+  endless.cause = endless
+  const messageOf = async (cause: unknown) => {
+    const error = new TypeError('fetch failed of secret-token', { cause })
+    return (await failureOf(scripted([error], { maxRetries: 0 }).client.me.show())).message.split('lost ')[1]
+  }
+  const nested = new AggregateError([Object.assign(new Error('no'), { code: 'EHOSTUNREACH' })])
+  expect(await messageOf(nested)).toBe('(https://api.test, EHOSTUNREACH)')
+  for (const cause of [endless, { code: 'secret-token' }, { code: `E${'X'.repeat(100)}` }, { code: 5 }, 'EPIPE', null])
+    expect(await messageOf(cause)).toBe('(https://api.test)')
 })
 
 test('no message has the token or the query', async () => {

@@ -180,12 +180,33 @@ test('a mistake of the host in authorize closes the panel', async () => {
   expect(faults.join()).toContain("`access` must be 'all', 'read' or a list of keys.create")
 })
 
+test.each([
+  [true, 'a boolean'],
+  ['ada@example.org', 'a string'],
+  [['ada'], 'a list'],
+])('authorize that returns %j closes the panel, and its report says what to return', async (given, got) => {
+  const { panel, faults } = await createTestPanel(given as never)
+  expect((await panel(new Request('https://panel.test/admin/panel/1/keys')))?.status).toBe(500)
+  expect(String(faults)).toBe(
+    `TypeError: authorize: return { actor, networks, access }, or null for a visitor without access; got ${got}`,
+  )
+})
+
 test('anything but a community is refused when the panel is made', async () => {
   const { community } = await createTestPanel()
   for (const given of [undefined, {}, Promise.resolve(community)])
     expect(() => createPanel(given as never, { authorize: () => null })).toThrow(
       'createPanel: the first argument must be a community, as createCommunity returns it. If it is a Promise, await it first',
     )
+})
+
+test('a relay that is undefined, as the view of one that was not awaited, is refused; a panel needs none', async () => {
+  const { community } = await createTestPanel()
+  const { view } = Promise.resolve({ view: {} }) as { view?: never }
+  expect(() => createPanel(community, { authorize: () => null, relay: view } as never)).toThrow(
+    /^createPanel: option `relay` is undefined, so .*await startRelay\(…\)/,
+  )
+  expect(createPanel(community, { authorize: () => null })).toBeInstanceOf(Function)
 })
 
 test('wrong options are named, each with its remedy', async () => {

@@ -166,6 +166,13 @@ test('a receiver of unsigned deliveries looks at no signature', async () => {
 test.each([
   [{ key: '' }, 'option `key` must be'],
   [{ key: undefined as unknown as string }, 'option `key` must be'],
+  [{ key: undefined as unknown as string }, ', got undefined: is the variable set?'],
+  [{ key: ['', 'key'] }, ', got "": is the variable set?'],
+  [
+    { key: undefined, secrets: undefined } as never,
+    /option `key` must be .*, got undefined.*; option `secrets` is missing or undefined/,
+  ],
+  [{ key: null, secrets: [] } as never, /option `key` must be .*, got null.*; option `secrets` is an empty list/],
   [{ key: [] }, 'option `key` must be'],
   [{ key: 'Bearer my-webhook-key' }, 'without the word Bearer'],
   [{ secrets: [] }, 'option `secrets` is an empty list'],
@@ -179,7 +186,9 @@ test.each([
   [{ tolerance: Number.NaN }, 'option `tolerance` must be'],
   [{ maxBytes: 0 }, 'option `maxBytes` must be'],
   [{ now: 5 as unknown as () => number }, 'option `now` must be a function'],
-  [{ secret }, 'option `secret` does not exist. Options: key, secrets, store, tolerance, maxBytes, now'],
+  [{ secret }, 'option `secret` does not exist; did you mean secrets? Options: key, secrets, store, tolerance, maxBytes, now'],
+  [{ Keys: key }, 'option `Keys` does not exist; did you mean key? Options'],
+  [{ signed: true }, 'option `signed` does not exist. Options'],
   [{ store: {} as unknown as Set<string> }, 'option `store` must have the functions `has` and `add`'],
 ])('options that cannot be used are a mistake of the program, and named: %j', async (changes, sentence) => {
   const refused = receive(await deliveryOf(), { ...options, ...changes })

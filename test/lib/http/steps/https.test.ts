@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { createTestCommunity } from '../../../support/community.ts'
 import type { Json } from '../../../support/json.ts'
 
@@ -20,6 +20,21 @@ test('plain HTTP is refused before anything else is looked at', async () => {
   expect(await call(community, `http://api.test${members}`, { authorization: '' })).toEqual(refused)
   expect(await call(community, 'http://api.test/admin/v1/nothing')).toEqual(refused)
   expect(await call(community, 'http://api.test/admin/v1/spec.json')).toEqual(refused)
+})
+
+test('the first plain request tells the developer how to allow it, once for each community', async () => {
+  const said: string[] = []
+  const spy = vi.spyOn(console, 'warn').mockImplementation((text: string) => void said.push(text))
+  onTestFinished(() => spy.mockRestore())
+  const strict = await createTestCommunity()
+  await call(strict, `https://api.test${members}`)
+  expect(said).toEqual([])
+  for (let times = 0; times < 3; times++) expect(await call(strict, `http://api.test${members}`)).toEqual(refused)
+  expect(said).toEqual([expect.stringMatching(/plain HTTP was refused.*createCommunity `allowHttp: true`.*`trustProxy: true`/)])
+  await call(await createTestCommunity({ allowHttp: true }), `http://api.test${members}`)
+  expect(said).toHaveLength(1)
+  await call(await createTestCommunity({ trustProxy: true }), `http://api.test${members}`)
+  expect(said).toHaveLength(2)
 })
 
 test('links of the first request of a process are on localhost if it has no Host', async () => {

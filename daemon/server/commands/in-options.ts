@@ -1,0 +1,62 @@
+/** Refusals of the library's calls in the options of a command. */
+import { isApiError } from '../../../lib/errors.ts'
+import type { NetworkRow } from '../../../lib/index.ts'
+import { CommandFailure, UsageError } from '../../usage.ts'
+
+/** Fields whose option has their name. The command itself checks `audience`, `order` and the like. */
+const alike = /^(?:url|name|key|secret|filter|allow_addresses|client_identity|ca|subdomain|title|subtitle|purpose|description)$/
+/** The options of other fields. */
+const others: Readonly<Record<string, string>> = {
+  secrets: 'secret',
+  headers: 'header',
+  events: 'event',
+  rate_per_second: 'rate',
+  keepOldSeconds: 'keep-old',
+  scopes: 'scope',
+  member_id: 'member',
+  expires_at: 'expires',
+  'owner.email': 'owner-email',
+  'owner.first_name': 'owner-name',
+  'owner.last_name': 'owner-name',
+  q: 'search',
+}
+
+/** The option that gives a field, if there is one. */
+const optionOf = (field: string): string | undefined =>
+  alike.test(field) ? field.replace('_', '-') : Object.hasOwn(others, field) ? others[field] : undefined
+
+const makesOne = 'or true to make one'
+
+/**
+ * The same, with each field that is refused as the option of the command. There, `true` makes no key and no secret.
+ * @throws whatever `work` throws, else
+ */
+export async function inOptions<T>(work: Promise<T>): Promise<T> {
+  return work.catch((error: unknown) => {
+    if (!isApiError(error) || error.status !== 422) throw error
+    const sentence = error.message
+      .replaceAll(makesOne, 'or --make-key and --make-secret make one')
+      // Each problem begins with its field, which may be an item of a list.
+      .replace(/(^|; )([a-zA-Z_]+(?:\.[a-z_]+)?)(?:\.\d+)?(?=[: ])/g, (whole, before: string, field: string) => {
+        const option = optionOf(field)
+        return option === undefined ? whole : `${before}--${option}`
+      })
+    throw sentence === error.message ? error : new UsageError(sentence, { cause: error.cause })
+  })
+}
+
+/** The refusal of a record that a network does not have: with its id, and the command that lists those there are. */
+export const missing = ({ subdomain }: NetworkRow, record: 'endpoint' | 'key' | 'member', id: string): CommandFailure =>
+  new CommandFailure(`network ${subdomain} has no ${record} ${id}: see \`folkmoot ${record}s list\``)
+
+/**
+ * The same for work on one record.
+ * @throws whatever `work` throws, else
+ */
+export async function ofRecord<T>(network: NetworkRow, record: Parameters<typeof missing>[1], id: string, work: Promise<T>) {
+  return work.catch((error: unknown) => {
+    throw isApiError(error) && error.status === 404 && error.message !== 'Network not found'
+      ? missing(network, record, id)
+      : error
+  })
+}
