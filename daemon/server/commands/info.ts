@@ -13,8 +13,8 @@ import { openOperatorStore } from '../../relay/open-store.ts'
 import { table } from '../../table.ts'
 import { NoRelayYet, UsageError } from '../../usage.ts'
 import type { Operator } from '../control/calls.ts'
-import { unknownStorage } from '../storage/address.ts'
 import { fileOfStorage } from '../storage/open.ts'
+import { unknownStorage } from '../storage/unknown-address.ts'
 import { type StorageFlags, withOperator } from './operator.ts'
 
 /** Numbers and versions, never an address, a path, a name or a message: they may say too much. */

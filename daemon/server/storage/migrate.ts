@@ -3,7 +3,7 @@ import { migratePostgres } from '../../../adapters/storage/postgres.ts'
 import { migrateSqlite } from '../../../adapters/storage/sqlite.ts'
 import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
-import { meantStorage } from './address.ts'
+import { meantStorage } from './unknown-address.ts'
 
 export interface MigrateFlags {
   readonly storage: string

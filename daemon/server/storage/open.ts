@@ -5,8 +5,8 @@ import { errorCode } from '../../../adapters/files/errors.ts'
 import { isPostgresAddress, postgresAddress } from '../../../adapters/sql/postgres/address.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
 import { UsageError } from '../../usage.ts'
-import { unknownStorage } from './address.ts'
 import { newTemporaryDirectory } from './temporary-directory.ts'
+import { unknownStorage } from './unknown-address.ts'
 
 /** A storage that is open, and where the relay finds its outbox. */
 export interface OpenStorage {
