@@ -13,8 +13,8 @@ export function requireOptions(call: string, given: unknown, names: readonly str
   if (unknown === undefined) return
   const begins = (name: string) => name.slice(0, 3).toLowerCase()
   const meant = names.find((name) => begins(name) === begins(unknown))
-  const remedy = meant === undefined ? '.' : `; did you mean ${meant}?`
-  throw new TypeError(`${call}: option \`${unknown.slice(0, 40)}\` does not exist${remedy} Options: ${names.join(', ')}`)
+  const remedy = meant === undefined ? '' : `; did you mean ${meant}?`
+  throw new TypeError(`${call}: option \`${unknown.slice(0, 40)}\` does not exist. Options: ${names.join(', ')}${remedy}`)
 }
 
 /**

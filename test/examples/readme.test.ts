@@ -41,6 +41,7 @@ async function paste(directory: string): Promise<void> {
     expect([line, await command.ended]).toEqual([line, 0])
     if (line.startsWith('curl')) expect(JSON.parse(command.out.stdout)).toMatchObject({ name: 'Ada Ash' })
   }
+  expect(lines.some((line) => line.startsWith('curl'))).toBe(true)
   await server.written('received MemberJoinedHook')
   await end(server)
 }

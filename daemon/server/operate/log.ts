@@ -16,7 +16,6 @@ export interface Access {
 }
 
 export interface Log {
-  info(sentence: string): void
   warn(sentence: string): void
   /** A fault of the server or of a part below it, with the details to find it. */
   fault(what: string, error: unknown, about?: Readonly<Record<string, unknown>>): void
@@ -31,7 +30,6 @@ export function createLog(out: Output, json: boolean, now: () => number = Date.n
   const object = (fields: object): string => jsonLine({ time: new Date(now()).toISOString(), ...fields })
   const stackOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error))
   return {
-    info: (sentence) => out.warn(json ? object({ level: 'info', message: sentence }) : sentence),
     warn: (sentence) => out.warn(json ? object({ level: 'warning', message: sentence }) : sentence),
     fault(what, error, about = {}) {
       if (json) return out.warn(object({ level: 'fault', what, ...about, error: fault(error), stack: stackOf(error) }))

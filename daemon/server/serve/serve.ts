@@ -75,7 +75,8 @@ export async function serve(flags: ServeFlags, out: Output, version?: string): P
     return {
       url,
       close() {
-        log.info(`stopping: running requests have up to ${grace / 1000} seconds`)
+        // For a person; a program that has asked for JSON has sent the signal itself, and reads an empty standard error as no fault.
+        if (!flags.json) out.warn(`stopping: running requests have up to ${grace / 1000} seconds`)
         return close()
       },
     }

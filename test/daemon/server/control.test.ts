@@ -98,7 +98,7 @@ test('with a server running on lowdb, commands manage keys, endpoints and networ
 
   await stop()
   await expect(stat(facts.control)).rejects.toThrow('ENOENT')
-  expect(out.stderr).toMatch(/^\{.*"message":"stopping: [^\n]*\n$/)
+  expect(out.stderr).toBe('')
   // The same commands, now on the file.
   expect((await ran('keys', 'list', '--storage', storage, '--network', 'demo')).flat()).toContainEqual(
     expect.objectContaining({ id: key.id, status: 'Revoked' }),

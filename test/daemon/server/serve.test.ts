@@ -35,11 +35,7 @@ test('serve --json prints one line with all that a program needs, and ends clean
   server.child.kill('SIGTERM')
   expect(await server.ended).toBe(0)
   expect(server.out.stdout.split('\n')).toHaveLength(2)
-  expect(JSON.parse(server.out.stderr)).toEqual({
-    time: expect.any(String),
-    level: 'info',
-    message: 'stopping: running requests have up to 10 seconds',
-  })
+  expect(server.out.stderr).toBe('')
 })
 
 test('a server whose log nobody reads any more continues to answer', async () => {
@@ -82,7 +78,7 @@ test('a server that cannot remove one of its files ends all the same, and gives 
   await mkdir(control)
   server.child.kill('SIGTERM')
   expect(await server.ended).toBe(1)
-  expect(JSON.parse(server.out.stderr.split('\n')[1] ?? '')).toEqual({ error: expect.stringContaining(control) })
+  expect(JSON.parse(server.out.stderr)).toEqual({ error: expect.stringContaining(control) })
   expect((await readdir(directory)).filter((name) => name.includes('.lock'))).toEqual([])
 })
 

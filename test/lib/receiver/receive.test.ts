@@ -186,8 +186,8 @@ test.each([
   [{ tolerance: Number.NaN }, 'option `tolerance` must be'],
   [{ maxBytes: 0 }, 'option `maxBytes` must be'],
   [{ now: 5 as unknown as () => number }, 'option `now` must be a function'],
-  [{ secret }, 'option `secret` does not exist; did you mean secrets? Options: key, secrets, store, tolerance, maxBytes, now'],
-  [{ Keys: key }, 'option `Keys` does not exist; did you mean key? Options'],
+  [{ secret }, 'option `secret` does not exist. Options: key, secrets, store, tolerance, maxBytes, now; did you mean secrets?'],
+  [{ Keys: key }, /option `Keys` does not exist\. Options: .*; did you mean key\?$/],
   [{ signed: true }, 'option `signed` does not exist. Options'],
   [{ store: {} as unknown as Set<string> }, 'option `store` must have the functions `has` and `add`'],
 ])('options that cannot be used are a mistake of the program, and named: %j', async (changes, sentence) => {
