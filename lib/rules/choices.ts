@@ -7,7 +7,7 @@ import { type CustomFieldRow, type SegmentRow, segments } from '../storage/table
 import type { MemberRow } from '../storage/tables/members.ts'
 import { updateCategories } from './categories.ts'
 import { giveSegment, takeSegment } from './segments.ts'
-import { addSegment, segmentTitled } from './titles.ts'
+import { insertSegment, segmentTitled } from './titles.ts'
 
 /** The most options of one answer, unless the field has its own limit. */
 export const maxChoices = 100
@@ -63,7 +63,7 @@ async function adHocOption(
   if (!isOneLine(title)) fail(invalid('text'), `text ${oneLine}, as an option`)
   const known = await segmentTitled(call, field.id, title)
   if (known) return known
-  return addSegment(call, { kind: 'option', custom_field_id: field.id, title, is_ad_hoc: true, creator_id: member.id })
+  return insertSegment(call, { kind: 'option', custom_field_id: field.id, title, is_ad_hoc: true, creator_id: member.id })
 }
 
 /** Assigns these options of a field to a member and no others. */

@@ -77,7 +77,16 @@ type NewSegment = Pick<SegmentRow, 'kind' | 'custom_field_id' | 'title' | 'creat
 export async function addSegment(context: Pick<Context, 'tx' | 'stamp'>, segment: NewSegment): Promise<SegmentRow> {
   const { kind, custom_field_id, title } = segment
   if (await segmentTitled(context, custom_field_id, title)) fail(invalid('title'), taken[kind])
-  return context.tx.insert(segments, { ...context.stamp(), ...segment, ...newTitle(title) })
+  return insertSegment(context, segment)
+}
+
+/**
+ * The same for a caller who has looked for the title and takes the one that is there: to look twice would refuse what somebody else
+ * has added in between.
+ * @throws UniqueViolation when its field has one with this title; the kernel runs the work again
+ */
+export function insertSegment({ tx, stamp }: Pick<Context, 'tx' | 'stamp'>, segment: NewSegment): Promise<SegmentRow> {
+  return tx.insert(segments, { ...stamp(), ...segment, ...newTitle(segment.title) })
 }
 
 /**

@@ -129,6 +129,36 @@ test('60 concurrent answers with one new text, on two servers, add one option, w
   expect(await countOf([...chosen].join())).toBe(60)
 })
 
+test('an answer whose text somebody else adds as an option in between takes that option', async () => {
+  let meanwhile: (() => Promise<unknown>) | undefined
+  const { send, faults } = await twoServers((storage) => ({
+    close: () => storage.close(),
+    transaction: (work, options) =>
+      storage.transaction((tx) => {
+        const find: typeof tx.find = async (...asked) => {
+          const found = await tx.find(...asked)
+          const [table, query] = asked
+          if (table.name !== segments.name || query?.where === undefined || !('title_key' in query.where)) return found
+          const first = meanwhile
+          meanwhile = undefined
+          await first?.()
+          return found
+        }
+        return work({ ...tx, find })
+      }, options),
+  }))
+  const field = { title: 'Company', response_type: 'dropdown_single_select', privacy: 'public', response_by: 'individual_member' }
+  const { id } = (await send(0, 'POST', '/custom_fields', { ...field, allow_ad_hoc: true })).body
+  const member = (await send(0, 'POST', '/members', { email: 'm@example.org', first_name: 'M', last_name: '' })).body
+  let option: { status: number; body: { id: string } } | undefined
+  meanwhile = async () => {
+    option = await send(1, 'POST', `/custom_fields/${id}/options`, { title: 'ACME' })
+  }
+  const answered = await send(0, 'POST', `/custom_fields/${id}/members/${member.id}/answers`, { text: 'Acme' })
+  expect({ statuses: [option?.status, answered.status], faults }).toEqual({ statuses: [201, 200], faults: [] })
+  expect(answered.body.segments.map((segment: { id: string }) => segment.id)).toEqual([option?.body.id])
+})
+
 test('of 60 concurrent tags of one title, on two servers, one is created and the others are refused', async () => {
   const { send, faults } = await twoServers()
   const made = await Promise.all(many.map((n) => send(n, 'POST', '/tags', { title: n % 2 === 0 ? 'VIP' : ' vip ' })))
