@@ -47,6 +47,10 @@ export const parts: readonly Part[] = [
       page('operating', 'Run it as a service', [
         page('operating/install', 'Install'),
         page('operating/configure', 'Configure'),
+        page('operating/connections', 'Proxies and certificates'),
+        page('operating/encryption', 'Encryption keys'),
+        page('operating/several-relays', 'Several relays'),
+        page('operating/manage', 'Manage'),
         page('operating/watch', 'Watch'),
         page('operating/repair', 'Repair'),
       ]),
