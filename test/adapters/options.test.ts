@@ -114,7 +114,12 @@ test.each<[string, (given: never) => unknown, unknown, string]>([
     { secret: 'x' },
     'option `secret` does not exist. Options: key, secrets, id, now; did you mean secrets?',
   ],
-  ['receive', (given: never) => receive(new Request('http://x'), given), { secret: 'x' }, 'option `secret` does not exist.'],
+  [
+    'receive',
+    (given: never) => receive(new Request('http://x'), given),
+    { secret: 'x' },
+    'option `secret` does not exist. Options: key, secrets, store, tolerance, maxBytes, now; did you mean secrets?',
+  ],
   [
     'respond',
     (given: never) => respond(new Request('http://x'), { key: 'k', secrets: false }, given),
