@@ -95,6 +95,7 @@ const linesOf = (ratios: Ratios): readonly Line[] =>
     kinds.map((kind) => ({ engine, kind, ratio: of[kind] ?? 0, limit: (limits[engine]?.[kind] ?? 0) * margin })),
   )
 const isOver = ({ engine, kind, ratio, limit }: Line): boolean => ratio > Math.max(limit, known[engine]?.[kind] ?? 0)
+const isKnown = (line: Line): boolean => line.ratio > line.limit && !isOver(line)
 
 try {
   const servers = await startAll()
@@ -114,14 +115,13 @@ try {
       { title: 'request', cell: ({ kind }) => kind },
       { title: 'CPU, × bare', cell: ({ ratio }) => ratio.toFixed(2) },
       { title: 'at most', cell: ({ limit }) => limit.toFixed(2) },
-      {
-        title: '',
-        cell: (line) => (over.includes(line) ? 'TOO MUCH' : line.ratio > line.limit && !isOver(line) ? 'over, as is known' : ''),
-      },
+      { title: '', cell: (line) => (over.includes(line) ? 'TOO MUCH' : isKnown(line) ? 'TOO MUCH, as is known' : '') },
     ]
     console.log(table(columns, lines, { empty: '', now: 0 }))
     console.log(
-      over.length === 0 ? 'bench:check: every ratio holds' : `bench:check: ${over.length} ratios are too high, twice in a row`,
+      over.length > 0
+        ? `bench:check: ${over.length} ratios are too high, twice in a row`
+        : `bench:check: every ratio holds${lines.some(isKnown) ? ', except the one that is known to be over its bound' : ''}`,
     )
     process.exitCode = over.length === 0 ? 0 : 1
   }
