@@ -64,6 +64,8 @@ export interface Dialect {
   readonly writtenLimits: ReadonlySet<number>
   /** No row limit with an offset: SQLite has no OFFSET without a LIMIT. */
   readonly noLimit: string
+  /** Begins the update of one row, found by its id. */
+  readonly updateOne: string
   /** Milliseconds since 1970 by the database's clock. */
   readonly now: string
 }

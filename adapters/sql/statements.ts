@@ -107,7 +107,11 @@ export function statementsOf(dialect: Dialect) {
     const where = clause([...conditions(table, { id }, add), ...conditions(table, guard, add)])
     const name = dialect.table(table.name)
     if (changes.length === 0) return { sql: `SELECT ${columnsOf(table)} FROM ${name}${where}`, values }
-    return { sql: `UPDATE ${name} SET ${changes.join(', ')}${where} RETURNING ${columnsOf(table)}`, values, writes: table.name }
+    return {
+      sql: `${dialect.updateOne} ${name} SET ${changes.join(', ')}${where} RETURNING ${columnsOf(table)}`,
+      values,
+      writes: table.name,
+    }
   }
 
   function get(table: TableShape, id: string): Statement {

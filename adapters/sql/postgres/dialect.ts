@@ -87,6 +87,7 @@ export function postgresDialect(schema: string): PostgresDialect {
     bound: (parameter) => parameter,
     writtenLimits,
     noLimit: '',
+    updateOne: 'UPDATE',
     now: 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)',
   }
 }

@@ -45,3 +45,19 @@ test('others have turns within a transaction of many statements, and see nothing
   expect(seen[0]).toEqual(['1'])
   expect(await thingIds(storage)).toEqual(['1', '2', '3'])
 })
+
+test('an update of a row has no undo log of its own, which a long transaction would walk once for each', async () => {
+  const updates: string[] = []
+  const storage = await sqliteStorage({
+    path: join(temporaryDirectory(), 'db.sqlite'),
+    tables: [things],
+    onStatement: ({ sql }) => void (sql.startsWith('UPDATE') && updates.push(sql.slice(0, 15))),
+  })
+  onTestFinished(() => storage.close())
+  await storage.transaction(async (tx) => {
+    await tx.insert(things, thing(1))
+    await tx.update(things, '1', { size: 1 }, { size: 0 })
+    await tx.increment(things, '1', { size: 1 })
+  })
+  expect(updates).toEqual(['UPDATE OR FAIL ', 'UPDATE OR FAIL '])
+})
