@@ -96,8 +96,8 @@ export function sender(settings: Settings): Send {
 
   async function fetchOnce(url: string, { method, payload }: Outgoing, headers: Headers, signal: AbortSignal): Promise<unknown> {
     const init: RequestInit & { duplex?: 'half' } = { method, headers, signal, redirect: 'manual' }
-    if (payload) init.body = payload.content
-    if (payload?.content instanceof ReadableStream) init.duplex = 'half'
+    if (payload) init.body = await sendable(payload.content)
+    if (init.body instanceof ReadableStream) init.duplex = 'half'
     return settings.fetch(new Request(url, init))
   }
 
@@ -121,6 +121,10 @@ export function sender(settings: Settings): Send {
     }
   }
 }
+
+/** Firefox would send a stream as the text `[object ReadableStream]`. It is the one whose `Request` has no `body` either. */
+const sendable = async (content: Payload['content']): Promise<Payload['content'] | Blob> =>
+  content instanceof ReadableStream && !('body' in Request.prototype) ? new Response(content).blob() : content
 
 /** @param origin the origin of the address that the redirect leads to, if it leads to one */
 function redirectProblem({ status, type }: Response, origin: string | undefined, redirects: number): string {

@@ -3,6 +3,7 @@
  * directly. A `Request` and a `Response` in between would cost more than the rest of a read.
  */
 
+import { streamOf } from '../base/request-stream.ts'
 import { utf8Length } from '../base/utf8.ts'
 import { ApiError } from '../errors.ts'
 import { createPieces } from './pieces.ts'
@@ -166,10 +167,11 @@ async function readStream(
   limit: number,
   arrived: ((bytes: number) => void) | undefined,
 ): Promise<Uint8Array | undefined> {
-  if (!request.body) return new Uint8Array()
+  const body = await streamOf(request).catch((error: unknown) => Promise.reject(endedBy(error)))
+  if (!body) return new Uint8Array()
   const pieces = createPieces()
   let length = 0
-  const reader = request.body.getReader()
+  const reader = body.getReader()
   try {
     for (;;) {
       const { done, value } = await next(reader)

@@ -1,4 +1,5 @@
 /** The form of a request: bounded before it is read, and never a rejection that nobody awaits. */
+import { streamOf } from '../../base/request-stream.ts'
 import { ApiError } from '../../errors.ts'
 
 /** The largest form, in bytes and in fields. */
@@ -33,14 +34,15 @@ export async function readForm(request: Request): Promise<Form> {
     throw new ApiError(415, { error: 'A form must be application/x-www-form-urlencoded, in UTF-8 and not compressed.' })
   const tooLarge = () => new ApiError(413, { error: `A form may have at most ${maxFormBytes} bytes.` })
   if (Number(request.headers.get('content-length') ?? 0) > maxFormBytes) throw tooLarge()
-  const reader = request.body?.getReader()
+  const brokeOff = () => {
+    throw new ApiError(400, { error: 'The form broke off. Send it again.' })
+  }
+  const reader = (await streamOf(request).catch(brokeOff))?.getReader()
   if (!reader) return emptyForm
   const decoder = new TextDecoder()
   let text = ''
   for (let size = 0; ; ) {
-    const { done, value } = await reader.read().catch(() => {
-      throw new ApiError(400, { error: 'The form broke off. Send it again.' })
-    })
+    const { done, value } = await reader.read().catch(brokeOff)
     if (done) return bounded(new URLSearchParams(text + decoder.decode()))
     size += value.byteLength
     if (size > maxFormBytes) {
