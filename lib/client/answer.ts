@@ -2,9 +2,12 @@
 import { InvalidAnswer } from './errors.ts'
 import { orAborted } from './timing.ts'
 
+/** The code of the error for a response that is too large. */
+export const tooLargeCode = 'answer_too_large'
+
 const tooLarge = (request: string, { status, headers }: Response, most: number): InvalidAnswer =>
   new InvalidAnswer(`${request}: the answer is larger than ${most} bytes (option \`maxAnswerBytes\`)`, {
-    ...{ code: 'answer_too_large', status, headers },
+    ...{ code: tooLargeCode, status, headers },
   })
 
 /**

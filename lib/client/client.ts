@@ -3,8 +3,9 @@
 import { type Download, type DownloadOptions, downloader } from './download.ts'
 import { type List, listOf } from './lists/list.ts'
 import { readPage } from './lists/page.ts'
+import { readFittingPage } from './lists/smaller-page.ts'
 import type { ClientMethods } from './methods.ts'
-import { type CallOptions, type ClientOptions, checkCallOptions, checkedSettings } from './options.ts'
+import { type CallOptions, type ClientOptions, checkCallOptions, checkedSettings, type Settings } from './options.ts'
 import { type CallParts, prepare } from './request.ts'
 import { type ClientRoute, routes } from './routes.ts'
 import { type Received, type Send, sender } from './send.ts'
@@ -44,16 +45,15 @@ function callOf<Result>(answered: Promise<Answered<Result>>): Call<Result> {
 
 const answer = ({ body, ...rest }: Received): Answered<unknown> => ({ data: body, ...rest })
 
-function runner(root: string, send: Send): Run {
+function runner({ root, maxAnswerBytes }: Settings, send: Send): Run {
   return (route, parts, options) => {
     const name = route.name.join('.')
     checkCallOptions(name, options)
     const { outgoing } = prepare(root, route, parts)
     if (route.isList && route.method === 'GET')
-      return listOf(name, async (next, wanted) => {
-        const asked = outgoing(next, wanted)
-        return readPage(asked.url, await send(asked, options))
-      })
+      return listOf(name, (next, wanted) =>
+        readFittingPage(outgoing(next, wanted), maxAnswerBytes, (asked) => send(asked, options)),
+      )
     const asked = outgoing()
     const sent = send(asked, options)
     if (!route.isList) return callOf(sent.then(answer))
@@ -102,7 +102,7 @@ const byId = new Map(routes.map((route) => [route.id, route]))
  */
 export function createClient(options: ClientOptions): Client {
   const settings = checkedSettings(options)
-  const run = runner(settings.root, sender(settings))
+  const run = runner(settings, sender(settings))
   const call = (id: string, parts: CallParts = {}, given: CallOptions = {}) => {
     const route = byId.get(id)
     if (!route) throw new TypeError(`there is no operation ${String(id).slice(0, 60)}`)

@@ -1,5 +1,6 @@
 /** A server that a command names by its address. */
-import { type ClientOptions, createClient } from '../../../lib/client/index.ts'
+import { tooLargeCode } from '../../../lib/client/answer.ts'
+import { type ClientError, type ClientOptions, createClient, InvalidAnswer } from '../../../lib/client/index.ts'
 import { UsageError } from '../../usage.ts'
 
 /** A server and a network on it. */
@@ -49,4 +50,24 @@ function requireUsable(option: string, options: ClientOptions): void {
  * @param option the option with the address of the server, in place of the client's own
  */
 export const sentenceOf = ({ message }: Error, option: string): string =>
-  message.replace(/\.+$/, '').replace('Set `baseUrl` to', `Set ${option} to`)
+  message.replace(/\.+$/, '').replace('Set `baseUrl` to', `Set ${option} to`).replace(' (option `maxAnswerBytes`)', '')
+
+/** Whether a command that a failed request has ended would be ended by the same request again. */
+export const isTooLarge = ({ code }: ClientError): boolean => code === tooLargeCode
+
+const mayPass = (error: ClientError): boolean =>
+  !(error instanceof InvalidAnswer) &&
+  (error.status === undefined || error.status === 408 || error.status === 429 || error.status >= 500)
+
+/**
+ * The message of a run that a failed request has ended, and how to go on.
+ * @param option the option with the address of the server
+ * @param done where the work so far is
+ */
+export function endOfRun(error: ClientError, option: string, done: string): string {
+  const what = `${sentenceOf(error, option)}. ${done}`
+  if (isTooLarge(error))
+    return `${what}. The same command would end there again: shorten that record on the server, or leave its list out with --only`
+  if (mayPass(error)) return `${what}: the same command goes on from there`
+  return `${what}: once this is mended, the same command goes on from there`
+}

@@ -30,7 +30,7 @@ export interface ReadPage<Item> {
 }
 
 /** The page sizes of the interface. */
-const defaultPerPage = 25
+export const defaultPerPage = 25
 export const largestPage = 100
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null

@@ -6,7 +6,7 @@ import { table } from '../../../table.ts'
 import { UsageError } from '../../../usage.ts'
 import { progressLine } from '../../commands/progress-line.ts'
 import { tokenOf } from '../../credentials/token.ts'
-import { fromServer, sentenceOf } from '../from-server.ts'
+import { fromServer, isTooLarge, sentenceOf } from '../from-server.ts'
 import { type MovingHost, showWaits } from '../progress.ts'
 import { sideOf } from './ask.ts'
 import { type Comparison, compareServers } from './compare-servers.ts'
@@ -55,7 +55,9 @@ export async function diff(flags: DiffFlags, host: MovingHost): Promise<void> {
     if (comparison.total > 0) host.failed()
   } catch (error) {
     line.clear()
-    throw isClientError(error) ? new UsageError(sentenceOf(error, '--a or --b')) : error
+    if (!isClientError(error)) throw error
+    const remedy = isTooLarge(error) ? '. Leave its list out with --ignore and the path of the list, such as /posts' : ''
+    throw new UsageError(sentenceOf(error, '--a or --b') + remedy)
   }
 }
 

@@ -9,7 +9,7 @@ import { progressLine } from '../../commands/progress-line.ts'
 import { tokenOf } from '../../credentials/token.ts'
 import { openStorage } from '../../storage/open.ts'
 import { columnsOfTable } from '../columns-of-table.ts'
-import { fromServer, sentenceOf } from '../from-server.ts'
+import { endOfRun, fromServer } from '../from-server.ts'
 import { namedGroups } from '../groups.ts'
 import { linesIn } from '../lines.ts'
 import { pacedClient } from '../paced-client.ts'
@@ -61,9 +61,7 @@ export async function pull(flags: PullFlags, host: MovingHost): Promise<void> {
   } catch (error) {
     line.clear()
     if (!isClientError(error)) throw error
-    throw new CommandFailure(
-      `${sentenceOf(error, '--from')}. What came so far is in the target: the same command goes on from there`,
-    )
+    throw new CommandFailure(endOfRun(error, '--from', 'What came so far is in the target'))
   } finally {
     await storage.close()
   }

@@ -12,7 +12,7 @@ import { progressLine } from '../../commands/progress-line.ts'
 import { tokenOf } from '../../credentials/token.ts'
 import { assetsDirectory, fileOfStorage, openStorage } from '../../storage/open.ts'
 import { fewRetries, memberOfToken } from '../first-requests.ts'
-import { fromServer, type Server, sentenceOf } from '../from-server.ts'
+import { endOfRun, fromServer, type Server } from '../from-server.ts'
 import { type Given, isGiven, textOf } from '../given.ts'
 import { namedGroups } from '../groups.ts'
 import { linesIn } from '../lines.ts'
@@ -76,7 +76,7 @@ export async function push(flags: PushFlags, host: MovingHost): Promise<void> {
   } catch (error) {
     line.clear()
     if (!isClientError(error)) throw error
-    throw new CommandFailure(`${sentenceOf(error, '--to')}. What went so far is noted: the same command goes on from there`)
+    throw new CommandFailure(endOfRun(error, '--to', 'What went so far is noted'))
   } finally {
     await storage.close()
   }
