@@ -2,6 +2,8 @@
 import type { Dispatcher } from 'undici/index.js'
 import type { Clock } from '../clock.ts'
 import { brokeUnanswered } from './answers.ts'
+import type { Hide } from './hidden-values.ts'
+import { keptBody, keptHeaders, type ResponseHeaders, readBytes } from './kept-response.ts'
 import { classify, classifyStatus, type Outcome } from './outcome.ts'
 import { parseRetryAfter } from './retry-after.ts'
 
@@ -21,6 +23,8 @@ export interface PostRequest {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
+  /** Takes the secrets of the request out of what is kept of its response. */
+  readonly hide: Hide
   /** Asked when there is a connection, which may take long: whether it may still be sent. */
   readonly isAllowed: () => boolean
   readonly clock: Clock
@@ -33,9 +37,6 @@ export class Stopped extends Error {
 
 /** Of an answer at most this much is read; its end is of no interest. */
 const maxAnswerBytes = 64 * 1024
-/** Of one that is not 2xx this much is kept. */
-const keptAnswerBytes = 8 * 1024
-const keptHeaderLength = 4096
 
 /**
  * Milliseconds for the rest of an answer that has acknowledged. Most have none, or it is there already. The connection is kept if
@@ -44,16 +45,6 @@ const keptHeaderLength = 4096
 const restMs = 250
 
 const acknowledges = (status: number | null): boolean => status !== null && status >= 200 && status < 300
-
-/** A NUL is text that PostgreSQL does not take: whoever answers with one must not stop the recording of results. */
-const withoutNul = (text: string): string => text.replaceAll('\0', '\ufffd')
-
-/** Headers as text, one per line. Cookies are left out: they may open a session. */
-function headerText(headers: Readonly<Record<string, string | readonly string[] | undefined>>): string {
-  const named = Object.entries(headers).filter(([name]) => !/^set-cookie2?$/.test(name))
-  const lines = named.flatMap(([name, value = '']) => [value].flat().map((each) => `${name}: ${each}`))
-  return withoutNul(lines.join('\n').slice(0, keptHeaderLength)).toWellFormed()
-}
 
 /** The outcome of a request that its signal ended. */
 export const endedBy = (reason: unknown, status: number | null = null, retryAfter?: number): Answer =>
@@ -67,14 +58,14 @@ export const endedBy = (reason: unknown, status: number | null = null, retryAfte
  */
 export function post(dispatcher: Dispatcher, request: PostRequest, signal: AbortSignal): Promise<Posted> {
   return new Promise((resolve) => {
-    const { origin, path, headers, body, clock } = request
+    const { origin, path, headers, body, hide, clock } = request
     let controller: Dispatcher.DispatchController | undefined
     let settled = false
     let status: number | null = null
     let retryAfter: string | undefined
     let received = 0
     let stopWaiting = (): void => undefined
-    let headersKept = ''
+    let headersGiven: ResponseHeaders = {}
     const kept: Buffer[] = []
 
     function settle(outcome: Answer, isLost = false): void {
@@ -108,11 +99,13 @@ export function post(dispatcher: Dispatcher, request: PostRequest, signal: Abort
       if (status === null) return { result: 'protocol', reason: 'no status', status, retryAfter: undefined }
       const reason = String(status)
       if (acknowledges(status)) return { result: 'delivered', reason, status, retryAfter: undefined }
-      const text = withoutNul(Buffer.concat(kept).subarray(0, keptAnswerBytes).toString('utf8'))
+      const encoding = [headersGiven['content-encoding'] ?? ''].flat().join(', ')
+      const text = keptBody(Buffer.concat(kept).subarray(0, readBytes), received, encoding, hide)
+      const headerText = keptHeaders(headersGiven, hide)
       return {
         ...{ result: classifyStatus(status), reason, status, retryAfter: asked() },
         ...(text === '' ? {} : { answer: text }),
-        ...(headersKept === '' ? {} : { answerHeaders: headersKept }),
+        ...(headerText === '' ? {} : { answerHeaders: headerText }),
       }
     }
 
@@ -148,11 +141,11 @@ export function post(dispatcher: Dispatcher, request: PostRequest, signal: Abort
             status = code
             const header = given['retry-after']
             retryAfter = Array.isArray(header) ? header[0] : header
-            if (code >= 300) headersKept = headerText(given)
+            headersGiven = given
             if (acknowledges(code)) stopWaiting = clock.timer(restMs, () => drop('no end of the answer'))
           },
           onResponseData(_, chunk) {
-            if (received < keptAnswerBytes && status !== null && status >= 300) kept.push(chunk)
+            if (received < readBytes && status !== null && status >= 300) kept.push(chunk)
             received += chunk.length
             if (received > maxAnswerBytes) drop('answer too long')
           },

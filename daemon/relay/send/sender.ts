@@ -6,6 +6,7 @@ import type { Clock } from '../clock.ts'
 import { type ConnectionSettings, openConnections, wayTo } from './connections.ts'
 import type { OpenEndpoint } from './credentials.ts'
 import { beyondLimits, type Resolve, urlChecker } from './guard.ts'
+import { type Hide, hiderOf } from './hidden-values.ts'
 import { type Answer, endedBy, type Posted, post, Stopped } from './http-post.ts'
 import { classify, type Outcome } from './outcome.ts'
 import { proxyFor } from './proxy.ts'
@@ -119,6 +120,7 @@ export function createSender(
     const beyond = limitsProblem(endpoint, url.origin, settings())
     if (beyond !== undefined) return { ...nothing, result: 'blocked', reason: beyond }
     try {
+      const signature = signatureHeaders(secretsAt(endpoint, clock.now()), event_id, body, clock.now())
       const headers = {
         // Before the relay's own: none of these is ever another.
         ...Object.fromEntries((endpoint.headers ?? []).map(({ name, value }) => [name, value])),
@@ -127,10 +129,11 @@ export function createSender(
         ...(key === '' ? {} : { authorization: `Bearer ${key}` }),
         'user-agent': userAgent,
         ...(trace == null ? {} : { traceparent: trace }),
-        ...signatureHeaders(secretsAt(endpoint, clock.now()), event_id, body, clock.now()),
+        ...signature,
       }
       const { origin, path } = url
-      const request = { origin, path, headers, body, isAllowed, clock }
+      const hide: Hide = (text, limit) => hiderOf(endpoint, signature['webhook-signature'])(text, limit)
+      const request = { origin, path, headers, body, hide, isAllowed, clock }
       // While the proxy is down, an attempt is a probe of it: a connection from before would prove nothing.
       const dispatcher = proxy.isDown ? connections.renew(endpoint, origin) : connections.to(endpoint, origin)
       const posted = await post(dispatcher, request, signal)

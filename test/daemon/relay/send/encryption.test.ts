@@ -1,4 +1,6 @@
 /** Endpoints whose keys and signing secrets are encrypted: what a relay sends them, with and without the encryption key. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { openOperatorStore } from '../../../../daemon/relay/open-store.ts'
 import type { OperatorStore } from '../../../../daemon/relay/store/operator/operator-store.ts'
@@ -42,6 +44,20 @@ describe('with the encryption key', () => {
     const [stored] = await all.relay.store.endpoints()
     expect(stored?.endpoint).toMatchObject({ key: record.key, secrets: record.secrets })
     expect(all.notices).toEqual([])
+  })
+
+  test('a receiver that echoes the request puts no secret into the files of the relay', async () => {
+    const hook = await receiver(({ headers }, response) => void response.writeHead(500).end(JSON.stringify(headers)))
+    const { all } = await benchWith(first)
+    const headers = [{ name: 'x-gateway', value: 'the-gateway-secret' }]
+    await all.append(await sealed(hook.url, { key: 'the-secret-key', headers, requires: ['headers'] }), event('a'))
+    await until(() => all.attempts.length === 1, 'it has failed')
+    await all.relay.close(0)
+    const home = join(all.directory, 'relay')
+    const stored = Buffer.concat(readdirSync(home).map((name) => readFileSync(join(home, name)))).toString('latin1')
+    expect(stored).toContain('"x-gateway":"[hidden]"')
+    expect(stored).not.toMatch(/the-gateway-secret|the-secret-key/)
+    expect(JSON.stringify([all.attempts, all.notices])).not.toMatch(/the-gateway-secret|the-secret-key/)
   })
 
   test('nothing is sent with a secret that cannot sign, and its deliveries wait for a better one', async () => {
