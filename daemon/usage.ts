@@ -16,5 +16,10 @@ export class Ended extends Error {
   override readonly name = 'Ended'
 }
 
+/** The person at the terminal pressed Ctrl-C or closed the input instead of answering: no sentence, and exit code 130 as of SIGINT. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted'
+}
+
 /** No relay has remembered anything of an outbox. */
 export class NoRelayYet extends UsageError {}

@@ -3,11 +3,11 @@ import { isApiError } from '../../lib/errors.ts'
 import { isStorageError, type StorageError } from '../../lib/storage/contract.ts'
 import { errorLine } from '../json.ts'
 import { fault } from '../output.ts'
-import { CommandFailure, Ended, UsageError } from '../usage.ts'
+import { CommandFailure, Ended, Interrupted, UsageError } from '../usage.ts'
 
 /** The end of a program that cannot continue. */
 export interface Exit {
-  readonly code: 0 | 1 | 2
+  readonly code: 0 | 1 | 2 | 130
   /** For standard error; empty if everything has been written. */
   readonly text: string
 }
@@ -45,6 +45,7 @@ const isAboutUsage = (error: unknown): boolean =>
 /** The end of `folkmoot` after an error: 2 for wrong usage or configuration, 1 for a failure, which may be over soon. */
 export async function folkmootExit(error: unknown, json: boolean): Promise<Exit> {
   if (error instanceof CommanderError) return { code: error.exitCode === 0 ? 0 : 2, text: '' }
+  if (error instanceof Interrupted) return { code: 130, text: '' }
   // Loaded late, so that help and usage errors come without delay.
   const { isEncryptionError } = await import('../../lib/outbox/encryption.ts')
   const expected = error instanceof UsageError || [isStorageError, isApiError, isEncryptionError].some((isOne) => isOne(error))

@@ -4,6 +4,7 @@ import { wantsJson } from '../json.ts'
 import { mostUnread, type Output } from '../output.ts'
 import { createProgram } from '../server/program.ts'
 import type { Running } from '../server/serve/serve.ts'
+import { Interrupted } from '../usage.ts'
 import { folkmootExit } from './folkmoot-exit.ts'
 import { resultsOf, tableWidth } from './results.ts'
 import { packageVersion } from './version.ts'
@@ -54,14 +55,22 @@ function keys(pressed: (key: string) => void): () => void {
   }
 }
 
-/** A question on standard error, so that results stay apart. */
+/**
+ * A question on standard error, so that results stay apart.
+ * @throws Interrupted after Ctrl-C or the end of the input (Ctrl-D), which would leave the question open for ever
+ */
 async function ask(question: string): Promise<string> {
-  const { createInterface } = await import('node:readline/promises')
-  const asking = createInterface({ input: process.stdin, output: process.stderr })
+  const { createInterface } = await import('node:readline')
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  terminal.on('close', () => reject(new Interrupted())).question(question, resolve)
   try {
-    return await asking.question(question)
+    return await promise
+  } catch (error) {
+    process.stderr.write('\n')
+    throw error
   } finally {
-    asking.close()
+    terminal.close()
   }
 }
 

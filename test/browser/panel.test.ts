@@ -237,6 +237,9 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
   /** The pages of one endpoint, one key and one banned member. */
   async function ownPages(): Promise<readonly string[]> {
     const endpoint = await site.community.endpoints.upsert({ network_id: '1', url: 'https://axe.test/hook', key: true })
+    // A line of the audit with many details.
+    const changes = { name: 'Receiver '.repeat(12), order: 'subject', rate_per_second: 5, allow_addresses: ['192.0.2.0/24'] } as const
+    await site.community.endpoints.update('1', endpoint.id, changes)
     const { key } = await site.community.keys.create({ network_id: '1', name: hostile, scopes: ['*'] })
     const network = '1'
     const body = {
@@ -280,6 +283,23 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
     expect(found).toEqual([])
   })
 
+  /** Words of tables that stand on two lines, except long ones such as addresses and digests. */
+  const brokenWords = `(() => {
+    const broken = []
+    for (const cell of document.querySelectorAll('td, th')) {
+      const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT)
+      for (let node = walker.nextNode(); node; node = walker.nextNode())
+        for (const { 0: word, index } of node.data.matchAll(/\\S+/g)) {
+          const range = document.createRange()
+          range.setStart(node, index)
+          range.setEnd(node, index + word.length)
+          const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)))
+          if (word.length <= 20 && lines.size > 1 && !/[@/:-]/.test(word)) broken.push(word)
+        }
+    }
+    return broken.join()
+  })()`
+
   test('no page is wider than its window, and no table wider than its place up to the width of a tablet', async () => {
     const context = await browser.newContext()
     const page = await context.newPage()
@@ -293,6 +313,8 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
         const cut = `[...document.querySelectorAll('.scroll')].filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.scrollWidth + ' of ' + each.clientWidth).join()`
         const tables = width <= 992 ? await page.evaluate(cut) : ''
         if (tables !== '') found.push(`${path} hides a part of ${tables} in ${width}`)
+        const broken = width === 1280 ? await page.evaluate(brokenWords) : ''
+        if (broken !== '') found.push(`${path} breaks inside of ${broken} in ${width}`)
       }
     }
     await context.close()

@@ -1,6 +1,6 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
 import { onTestFinished } from 'vitest'
 import { youngGenerationLimit } from '../../daemon/bin/young-generation.ts'
 import { shared } from './shared.ts'
@@ -49,7 +49,7 @@ const spawned = (name: string, args: readonly string[], cwd?: string) =>
   spawn(process.execPath, [...options, program(name), ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: environment(), cwd })
 
 /** The output of a process, and its end; it is ended with the test, if it has not ended by itself. */
-export function watched(name: string, child: ChildProcessByStdio<null, Readable, Readable>): Command {
+export function watched(name: string, child: ChildProcessByStdio<Writable | null, Readable, Readable>): Command {
   const command = read(name, child)
   onTestFinished(() => end(command))
   return command
@@ -63,7 +63,7 @@ export async function end({ child, ended }: Command): Promise<void> {
   clearTimeout(cut)
 }
 
-function read(name: string, child: ChildProcessByStdio<null, Readable, Readable>): Command {
+function read(name: string, child: ChildProcessByStdio<Writable | null, Readable, Readable>): Command {
   const out = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     out.stdout += text

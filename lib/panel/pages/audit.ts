@@ -90,7 +90,7 @@ ${input('subject')}${names.slice(-2).map(moment)}
 function row(view: View, { at, actor, address, action, subject, details }: AuditEntry): Html {
   const about = `${subject.type}:${subject.id}`
   return html`<tr><td>${time(at, '–', true)}</td><th scope="row"><a href="${view.link('audit', { actor })}">${own(actor)}</a></th><td data-label="From">${address ?? '–'}</td>
-<td data-label="What" class="free">${action}<br><a class="small" href="${view.link('audit', { subject: about })}">${own(subject.name ?? about)}</a></td><td class="mono">${detailsText(details)}</td></tr>`
+<td data-label="What" class="free"><span class="keep">${action}</span><br><a class="small" href="${view.link('audit', { subject: about })}">${own(subject.name ?? about)}</a></td><td class="mono">${detailsText(details)}</td></tr>`
 }
 
 async function show(view: View): Promise<PanelAnswer> {

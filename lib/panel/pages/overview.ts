@@ -2,7 +2,7 @@
 import { isoTime } from '../../base/clock.ts'
 import type { KeyListing } from '../../host/keys.ts'
 import type { KeyTraffic, Traffic, TrafficHour } from '../../http/traffic.ts'
-import type { RelayActivity, RelayMinute, RelayStatus } from '../../relay/relay-view.ts'
+import { mostOfEndpoint, type RelayActivity, type RelayMinute, type RelayStatus } from '../../relay/relay-view.ts'
 import { askRelay, relayNote } from '../layout/ask-relay.ts'
 import { endpointNames } from '../layout/endpoint-names.ts'
 import { layout } from '../layout/layout.ts'
@@ -26,7 +26,17 @@ function everyMinute(given: readonly RelayMinute[], now: number): readonly Relay
   })
 }
 
-function charts(activity: RelayActivity, now: number) {
+/** Deliveries that nothing sends again by itself, and where they are listed. */
+function failedForGood(view: View, { endpoints }: RelayStatus): Html {
+  const failed = endpoints.reduce((all, { dead }) => all + dead, 0)
+  const isCapped = endpoints.some(({ dead }) => dead >= mostOfEndpoint)
+  const link = html`<a href="${view.link('deliveries', { state: 'dead' })}">not tried again</a>`
+  return html`<div class="card"><div class="soft">Failed for good</div><div class="big">${number(failed)}${isCapped && '+'}</div><div class="small">${failed > 0 ? link : 'no attempt left'}</div></div>`
+}
+
+function charts(view: View, activity: RelayActivity, status: RelayStatus) {
+  const now = view.settings.clock.now()
+
   const shown = everyMinute(activity.minutes, now)
   const sum = (of: (minute: RelayMinute) => number) => shown.reduce((all, each) => all + of(each), 0)
   const [delivered, failed, changes] = [
@@ -47,6 +57,7 @@ function charts(activity: RelayActivity, now: number) {
   }))
   const { pending } = activity
   return html`<div class="grid">
+${failedForGood(view, status)}
 <div class="card"><div class="soft">Delivered</div><div class="big">${number(delivered)}</div><div class="small">in 3 hours</div></div>
 <div class="card"><div class="soft">Failed attempts</div><div class="big">${number(failed)}</div><div class="small">in 3 hours</div></div>
 <div class="card"><div class="soft">Waiting</div><div class="big">${number(pending.count)}${!pending.exact && '+'}</div>${activity.oldest_pending_at && html`<div class="small">oldest ${time(activity.oldest_pending_at)}</div>`}</div>
@@ -148,7 +159,7 @@ async function show(view: View): Promise<PanelAnswer> {
       view,
       'Overview',
       html`<div class="head"><h1>Overview</h1></div>${relayNote(asked)}
-<div data-refresh="30" data-part="overview">${asked.there && html`${await troubles(view, asked.value.status)}${charts(asked.value.activity, view.settings.clock.now())}`}</div>
+<div data-refresh="30" data-part="overview">${asked.there && html`${await troubles(view, asked.value.status)}${charts(view, asked.value.activity, asked.value.status)}`}</div>
 <div data-refresh="30" data-part="traffic">${requestsOf(traffic)}
 <h2>Recently used keys</h2>${keys}</div>`,
     ),

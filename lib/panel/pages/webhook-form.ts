@@ -199,7 +199,7 @@ ${field(
   {
     name: 'client_identity',
     label: 'Client certificate (optional)',
-    hint: 'A name in the settings of the relay. Without it, nothing is sent.',
+    hint: 'The name of a certificate in the settings of the relay, which then presents it. Usually empty.',
     problems,
   },
   (attributes) =>
@@ -209,7 +209,7 @@ ${field(
   {
     name: 'ca',
     label: 'Private authority (optional)',
-    hint: 'A name in the settings of the relay. Only certificates of this authority are trusted.',
+    hint: 'The name of an authority in the settings of the relay, if the receiver has a certificate of your own. Usually empty.',
     problems,
   },
   (attributes) =>

@@ -32,6 +32,8 @@ export async function ownEndpointOf(view: View): Promise<Endpoint> {
 
 const waiting = ({ pending }: EndpointHealth): string => `${number(pending)}${pending < mostOfEndpoint ? '' : '+'}`
 
+const failed = ({ dead }: EndpointHealth): string => `${number(dead)}${dead < mostOfEndpoint ? '' : '+'}`
+
 const hourMs = 3_600_000
 
 /** The 24 hours up to now: one without an attempt has a bar of no height. */
@@ -60,7 +62,7 @@ function lastDay(health: EndpointHealth, now: number): Html {
     ],
   }))
   const title = `Last day: ${number(delivered)} delivered, ${number(failed)} failed`
-  return html`<span class="keep">${rate} ${barChart({ title, bars, width: 128, height: 26, kind: 'spark' })}</span>`
+  return html`<span class="keep"><span class="rate">${rate}</span> ${barChart({ title, bars, width: 128, height: 26, kind: 'spark' })}</span>`
 }
 
 const eventsOf = ({ events }: Endpoint): string => (events === null ? 'Every event' : `${number(events.length)} chosen`)
@@ -73,6 +75,7 @@ function row(view: View, endpoint: Endpoint, health: EndpointHealth | undefined)
 <th scope="row"><a href="${view.link(`webhooks/${endpoint.id}`)}">${own(nameOf(endpoint))}</a><br><span class="small soft url">${endpoint.url}</span></th>
 <td>${stateBadge(endpoint.enabled, health)}${health?.reason && html`<br><span class="small">${health.reason}</span>`}</td>
 <td data-label="Events">${eventsOf(endpoint)}</td>
+<td data-label="Failed for good">${health ? failed(health) : '–'}</td>
 <td data-label="Waiting">${health ? waiting(health) : '–'}</td>
 <td data-label="Oldest">${time(health?.oldest_pending_at)}</td>
 <td data-label="Last day">${health ? lastDay(health, view.settings.clock.now()) : '–'}</td>
@@ -99,7 +102,7 @@ async function list(view: View): Promise<PanelAnswer> {
     html`<a class="button primary" href="${view.link('webhooks/new')}">Add an endpoint</a>`
   const rows = endpoints.map((each) => row(view, each, status.there ? healthIn(status.value, each.id) : undefined))
   const isDown = status.there && !status.value.running
-  const columns = ['Endpoint', 'State', 'Events', 'Waiting', 'Oldest waiting', 'Last day']
+  const columns = ['Endpoint', 'State', 'Events', 'Failed for good', 'Waiting', 'Oldest waiting', 'Last day']
   const list = html`<div data-refresh="15" data-part="endpoints">${table({ label: 'Webhook endpoints', columns, rows, kind: 'cards wide' })}</div>`
   return page(
     layout(
@@ -146,9 +149,10 @@ ${health?.reason && note('bad', html`<p>${health.reason}</p>`)}
 ${
   health &&
   html`<div class="grid" data-refresh="10" data-part="health">
+${health.dead > 0 && html`<div class="card"><div class="soft">Failed for good</div><div class="big">${failed(health)}</div><div class="small"><a href="${view.link('deliveries', { endpoint: endpoint.id, state: 'dead' })}">not tried again</a></div></div>`}
 <div class="card"><div class="soft">Waiting</div><div class="big">${waiting(health)}</div>${health.oldest_pending_at && html`<div class="small">oldest ${time(health.oldest_pending_at)}</div>`}</div>
 <div class="card"><div class="soft">Last day</div>${lastDay(health, view.settings.clock.now())}<div class="small">last success ${time(health.last_success_at, 'never')}</div></div>
-<div class="card"><div class="soft">Last error</div><div>${health.last_error ?? 'none'}</div>
+<div class="card"><div class="soft">Last error</div><div>${health.last_error ?? (health.dead > 0 ? 'none since the last delivery' : 'none')}</div>
 <div class="small">${health.next_probe_at ? html`next try ${time(health.next_probe_at)}` : health.next_attempt_at && html`next attempt ${time(health.next_attempt_at)}`}</div></div></div>`
 }
 <h2>Settings</h2>
@@ -166,7 +170,7 @@ ${endpoint.old_key_until && html`<dt>Old key</dt><dd>Valid until ${time(endpoint
 ${endpoint.old_secret_until && html`<dt>Old secret</dt><dd>Valid until ${time(endpoint.old_secret_until)}</dd>`}
 <dt>Added</dt><dd>${time(endpoint.created_at)}</dd></dl>
 <p class="row"><a href="${view.link('deliveries', { endpoint: endpoint.id })}">Deliveries of this endpoint</a>
-${health && health.dead > 0 && may(view.visitor, 'deliveries.resend') && html`<a class="button" href="${view.link('deliveries/resend', { endpoint: endpoint.id, state: 'dead', all: '1' })}" data-dialog>Resend failed (${number(health.dead)}${health.dead >= mostOfEndpoint && '+'})</a>`}</p>`,
+${health && health.dead > 0 && may(view.visitor, 'deliveries.resend') && html`<a class="button" href="${view.link('deliveries/resend', { endpoint: endpoint.id, state: 'dead', all: '1' })}" data-dialog>Resend failed (${failed(health)})</a>`}</p>`,
     ),
   )
 }

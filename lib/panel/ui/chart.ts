@@ -56,6 +56,6 @@ export function barChart({ title, bars, width = 600, height = 90, kind = 'chart'
     return html`<g><title data-at="${bar.at}">${shown(bar.at)}: ${bar.label}</title>${parts}${mark}</g>`
   })
   const svg = html`<svg class="${kind}" viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="img" aria-label="${title}">
-${drawn}<line class="axis" x1="0" x2="${width}" y1="${height}" y2="${height}"/></svg>`
+${drawn}<line class="axis" x1="0" x2="${width}" y1="${height - 1}" y2="${height - 1}"/></svg>`
   return kind === 'spark' ? svg : scaled(svg, bars, most)
 }

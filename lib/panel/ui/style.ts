@@ -74,8 +74,8 @@ pre{background:var(--sunk);border:1px solid var(--line);border-radius:var(--roun
 .secret{display:flex;gap:.6rem;align-items:center;flex-wrap:wrap}.secret input{background:var(--sunk);font-size:.95rem}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.3rem 1.2rem;margin:.5rem 0}dt{color:var(--soft)}dd{margin:0;min-width:0}
 .json{font-family:var(--mono);font-size:.86rem}.json details details{margin:0 0 0 1.1rem}.json .leaf{margin-left:1.1rem}.json .key{color:var(--accent)}.json .dots{color:var(--soft)}
-svg.chart{display:block;margin:.2rem 0;width:100%;height:auto;max-height:9rem}svg.spark{width:8rem;height:1.6rem;vertical-align:middle}
-.bar-good{fill:var(--good)}.bar-bad{fill:var(--bad)}.bar-warn{fill:var(--warn)}.bar-calm{fill:var(--accent)}.axis{stroke:var(--line)}.mark{stroke:var(--warn)}
+svg.chart{display:block;margin:.2rem 0;width:100%;height:auto;max-height:9rem}.rate{font-variant-numeric:tabular-nums;display:inline-block;min-width:4rem;text-align:right}svg.spark{width:8rem;height:1.6rem;vertical-align:middle}
+.bar-good{fill:var(--good)}.bar-bad{fill:var(--bad)}.bar-warn{fill:var(--warn)}.bar-calm{fill:var(--accent)}.axis{stroke:light-dark(#b4b4ad,#5a616b);vector-effect:non-scaling-stroke}.mark{stroke:var(--warn)}
 .hours{display:flex;justify-content:space-between;gap:.5rem}.big{font-size:1.6rem;font-weight:600;line-height:1.2;font-variant-numeric:tabular-nums}
 meter,progress{width:100%;height:.8rem}
 dialog{border:1px solid var(--line);border-radius:8px;background:var(--card);color:var(--text);padding:1.25rem 1.5rem;max-width:min(34rem,92vw)}dialog::backdrop{background:#0008}

@@ -44,3 +44,18 @@ test('the reference has a page for every operation', async () => {
   const create = (await get('1/reference/tags.create')).text
   for (const part of ['POST', 'tags:write', '&quot;title&quot;', '422']) expect(create).toContain(part)
 })
+
+test('what no relay tries again stands first, on the overview and on the page of its endpoint', async () => {
+  const relay = relayOf()
+  const { get, community } = await createTestPanel(admin, { relay, clock: { now: () => Date.parse('2026-11-20T10:00:30Z') } })
+  const { id } = await community.endpoints.upsert({ network_id: '1', url: 'https://hooks.example.org/a', key: true })
+  relay.endpoints.push({ endpoint_id: id, dead: 3, last_success_at: '2026-11-20T09:59:00Z', hours: [[9, 1]] })
+  const overview = (await get('1/overview')).text
+  expect(overview).toMatch(
+    /<div class="grid">\s*<div class="card"><div class="soft">Failed for good<\/div><div class="big">3<\/div>.*deliveries\?state=dead/,
+  )
+  const shown = (await get(`1/webhooks/${id}`)).text
+  expect(shown).toMatch(/data-part="health">\s*<div class="card"><div class="soft">Failed for good<\/div><div class="big">3<\/div>/)
+  expect(shown).toContain('none since the last delivery')
+  expect((await get('1/webhooks')).text).toContain('<td data-label="Failed for good">3</td>')
+})
