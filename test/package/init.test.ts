@@ -86,6 +86,14 @@ test.each(pairs)('a project for %s and %s serves, delivers, restarts and passes 
     expect(await refused({ PUBLIC_URL: publicUrl })).toBe(
       `PUBLIC_URL must be an https address, such as https://api.example.org, got ${publicUrl}\n`,
     )
+  for (const [name, value, sentence] of [
+    ['PORT', 'abc', 'PORT must be a number from 0 to 65535, got abc'],
+    ['NETWORK', 'Foo_Bar', 'NETWORK must be lower-case letters, digits and hyphens, got Foo_Bar'],
+    ['OWNER_EMAIL', 'x', 'OWNER_EMAIL must be an e-mail address, got x'],
+  ] as const)
+    expect(await refused({ [name]: value })).toBe(`${sentence}\n`)
+  // One sentence that names the variable, and not the key.
+  expect(await refused({ FOLKMOOT_ENCRYPTION_KEYS: 'abc' })).toMatch(/^FOLKMOOT_ENCRYPTION_KEYS: (?!.*abc)[^\n]+\n$/)
 
   const first = start()
   await first.written('only now: ')

@@ -52,13 +52,17 @@ ${storageParts[storage].imports}import { startApp } from './app.js'
 // A shell between npm and this process may keep a signal to itself. Then its end is the signal.
 const parent = process.ppid
 
-/** A variable of the environment; an empty one counts as not set. */
-const setting = (name, fallback) => process.env[name] || fallback
-
 /** Says why the app does not start, and ends. */
 function refuse(why) {
   console.error(why)
   process.exit(1)
+}
+
+/** A variable of the environment; an empty one counts as not set. */
+function setting(name, fallback, pattern, meaning) {
+  const value = process.env[name] || fallback
+  if (pattern && !pattern.test(value)) refuse(\`\${name} must be \${meaning}, got \${value}\`)
+  return value
 }
 
 async function start() {
@@ -67,10 +71,10 @@ async function start() {
     refuse(\`PUBLIC_URL must be an https address, such as https://api.example.org, got \${publicUrl}\`)
 ${storageParts[storage].open}  return startApp({
     storage,
-    port: Number(setting('PORT', '4000')),
+    port: Number(setting('PORT', '4000', /^\\d{1,5}$/, 'a number from 0 to 65535')),
     host: setting('HOST', '127.0.0.1'),
-    subdomain: setting('NETWORK', 'my-community'),
-    ownerEmail: setting('OWNER_EMAIL', 'ada@example.org'),
+    subdomain: setting('NETWORK', 'my-community', /^[a-z][a-z0-9-]+$/, 'lower-case letters, digits and hyphens'),
+    ownerEmail: setting('OWNER_EMAIL', 'ada@example.org', /^\\S+@\\S+$/, 'an e-mail address'),
     publicUrl,
     encryptionKeys: setting('FOLKMOOT_ENCRYPTION_KEYS', '').split(/[\\s,]+/).filter(Boolean),
     onEvent: (event) => console.log(\`Received \${event.event_type} \${event.event_id}, verified\`),
@@ -78,7 +82,9 @@ ${storageParts[storage].open}  return startApp({
 }
 
 const app = await start().catch((error) => {
-  if (error.syscall === 'listen') refuse(\`\${error.message}. Set another PORT or HOST.\`)
+  if (error.syscall === 'listen' || error.code === 'ERR_SOCKET_BAD_PORT') refuse(\`\${error.message}. Set another PORT or HOST.\`)
+  if (error.name === 'EncryptionError' || /encryptionKeys/.test(error.message))
+    refuse(\`FOLKMOOT_ENCRYPTION_KEYS: \${error.message}\`)
   // What has a code, such as a storage that is locked, needs no stack.
   refuse(error.code ? error.message : error)
 })
