@@ -90,6 +90,7 @@ ISO 8601. Scripts use \`--json\`, which has one form in both programs:
 | 0 | done |
 | 1 | the command line is right, but it cannot be done, or the result is bad: no server runs, a network, key or endpoint is not there, a port is taken, another server cannot be reached, a database is away, a disk is full, \`check\` has found a problem |
 | 2 | somebody has to change something first: an option, a variable, a setting, a file, a right. Also a storage or outbox that another process holds, a damaged file, and one of a later version |
+| 130 | you pressed Ctrl-C or Ctrl-D at a question; nothing was done |
 
 \`folkmoot diff\` ends as the program \`diff\` does: 1 for a difference, and 2 if a server cannot be
 compared.

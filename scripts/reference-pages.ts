@@ -184,7 +184,12 @@ function optionsPage(): string {
     const fields = fieldsOf(readFileSync(new URL(file, root), 'utf8'), name).filter(({ text }) => !isForTests.test(text))
     const rows = fields.map((field) => {
       const standard = defaults
-        ? [code(JSON.stringify(Object.entries(defaults).find(([name]) => name === field.name)?.[1]) ?? 'none')]
+        ? [
+            code(
+              JSON.stringify(Object.entries(defaults).find(([name]) => name === field.name)?.[1])?.replaceAll(',', ', ') ??
+                'none',
+            ),
+          ]
         : []
       return row(
         code(field.name),

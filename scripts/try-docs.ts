@@ -59,6 +59,12 @@ const overflow = `(() => {
   return wide + ' px, ' + all.sort(([a], [b]) => b - a)[0]
 })()`
 
+/** The first table that is wider than its place. On a narrow screen a table scrolls. */
+const cutTable = `(() => {
+  const table = [...document.querySelectorAll('main table')].find((each) => each.scrollWidth > each.clientWidth)
+  return table ? table.scrollWidth + ' of ' + table.clientWidth + ' px, ' + table.textContent.trim().slice(0, 40) : ''
+})()`
+
 /** The layout of every page, which needs none of its scripts. */
 async function measure(page: Page, origin: string): Promise<void> {
   for (const name of pages) {
@@ -67,6 +73,8 @@ async function measure(page: Page, origin: string): Promise<void> {
       await page.setViewportSize({ width, height: 800 })
       const wide = await page.evaluate(overflow)
       if (wide !== '') faults.push(`${name} is wider than ${width} pixels: ${wide}`)
+      const cut = width === 1280 && name === 'options.html' ? await page.evaluate(cutTable) : ''
+      if (cut !== '') faults.push(`${name} hides a part of a table in ${width} pixels: ${cut}`)
     }
   }
 }

@@ -238,7 +238,12 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
   async function ownPages(): Promise<readonly string[]> {
     const endpoint = await site.community.endpoints.upsert({ network_id: '1', url: 'https://axe.test/hook', key: true })
     // A line of the audit with many details.
-    const changes = { name: 'Receiver '.repeat(12), order: 'subject', rate_per_second: 5, allow_addresses: ['192.0.2.0/24'] } as const
+    const changes = {
+      name: 'Receiver '.repeat(12),
+      order: 'subject',
+      rate_per_second: 5,
+      allow_addresses: ['192.0.2.0/24'],
+    } as const
     await site.community.endpoints.update('1', endpoint.id, changes)
     const { key } = await site.community.keys.create({ network_id: '1', name: hostile, scopes: ['*'] })
     const network = '1'

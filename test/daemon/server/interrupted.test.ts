@@ -40,7 +40,18 @@ test.runIf(hasScript).each([
 test.runIf(hasScript)('Ctrl-C at the question of members erase ends silently with 130, and erases nothing', async () => {
   const storage = `sqlite:${join(temporaryDirectory(), 'db.sqlite')}`
   const owner = ['--owner-email', 'ada@example.org', '--owner-name', 'Ada Ash']
-  const made = await folkmoot('networks', 'create', '--storage', storage, '--subdomain', 'pals', '--title', 'Pals', ...owner, '--json')
+  const made = await folkmoot(
+    'networks',
+    'create',
+    '--storage',
+    storage,
+    '--subdomain',
+    'pals',
+    '--title',
+    'Pals',
+    ...owner,
+    '--json',
+  )
   expect(made.refused).toBeUndefined()
   const [line = ''] = (await folkmoot('members', 'list', '--storage', storage, '--json')).lines
   const { id } = JSON.parse(line)

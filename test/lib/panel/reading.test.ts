@@ -55,7 +55,9 @@ test('what no relay tries again stands first, on the overview and on the page of
     /<div class="grid">\s*<div class="card"><div class="soft">Failed for good<\/div><div class="big">3<\/div>.*deliveries\?state=dead/,
   )
   const shown = (await get(`1/webhooks/${id}`)).text
-  expect(shown).toMatch(/data-part="health">\s*<div class="card"><div class="soft">Failed for good<\/div><div class="big">3<\/div>/)
+  expect(shown).toMatch(
+    /data-part="health">\s*<div class="card"><div class="soft">Failed for good<\/div><div class="big">3<\/div>/,
+  )
   expect(shown).toContain('none since the last delivery')
   expect((await get('1/webhooks')).text).toContain('<td data-label="Failed for good">3</td>')
 })

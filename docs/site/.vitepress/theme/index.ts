@@ -1,6 +1,7 @@
 import type { Theme } from 'vitepress'
 import DefaultTheme from 'vitepress/theme'
 import Playground from './Playground.vue'
+import './style.css'
 
 export default {
   extends: DefaultTheme,

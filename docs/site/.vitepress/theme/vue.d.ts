@@ -4,3 +4,5 @@ declare module '*.vue' {
   const component: Component
   export default component
 }
+
+declare module '*.css'
