@@ -1,6 +1,8 @@
 /** One call of a tool: its arguments become a request of the client, and the answer becomes the result. */
 import { type Client, isClientError } from '../../lib/client/index.ts'
-import { defaultPage, idsIn, isList, largestPage, longestCursor } from './schema.ts'
+import { type ListPage, readPageFor } from './pages.ts'
+import { idsIn, isList } from './schema.ts'
+import { shortened } from './shorten.ts'
 import type { Tool } from './tools.ts'
 
 /** The result of a call, as the protocol has it. */
@@ -10,9 +12,6 @@ export interface ToolResult {
   readonly isError?: true
   readonly [extra: string]: unknown
 }
-
-/** The longest answer, in characters: more would fill the context of an agent. */
-const longestAnswer = 200_000
 
 type Arguments = Readonly<Record<string, unknown>>
 
@@ -28,29 +27,7 @@ function checkNames({ name, inputSchema }: Tool, given: Arguments): void {
     )
 }
 
-/** Whether a text is the query of a next page. The API ignores unknown parameters, and would answer a damaged one with the first page. */
-function isCursor(cursor: unknown, { query = {} }: Tool['operation']): cursor is string {
-  if (typeof cursor !== 'string' || cursor.length > longestCursor) return false
-  const names = [...new URLSearchParams(cursor).keys()]
-  const known = ['page', 'per_page', 'after', ...Object.keys(query)]
-  return ['page', 'after'].every((name) => names.includes(name)) && names.every((name) => known.includes(name))
-}
-
-/** @throws TypeError that names the argument and the rule */
-function pageOf(operation: Tool['operation'], { limit = defaultPage, cursor, ...query }: Arguments): Arguments {
-  if (cursor !== undefined && cursor !== null) {
-    if (!isCursor(cursor, operation)) throw new TypeError('cursor must be the text in `next_cursor` of the answer before')
-    return { from: `?${cursor}` }
-  }
-  if (!Number.isSafeInteger(limit) || Number(limit) < 1 || Number(limit) > largestPage)
-    throw new TypeError(`limit must be a whole number from 1 to ${largestPage}`)
-  return { ...query, per_page: limit }
-}
-
-const cursorIn = (next: string | null): string | null =>
-  next === null ? null : new URL(next, 'https://localhost').search.slice(1)
-
-async function answerOf(client: Client, tool: Tool, given: Arguments, signal: AbortSignal): Promise<Record<string, unknown>> {
+async function answerOf(client: Client, tool: Tool, given: Arguments, signal: AbortSignal): Promise<Arguments> {
   const { operation } = tool
   checkNames(tool, given)
   const { body, ...rest } = given
@@ -58,16 +35,20 @@ async function answerOf(client: Client, tool: Tool, given: Arguments, signal: Ab
   const params = Object.fromEntries(ids.map((name) => [name, rest[name]]))
   const query = Object.fromEntries(Object.entries(rest).filter(([name]) => !ids.includes(name)))
   const parts = { params, ...(operation.body ? { body: body ?? {} } : {}) }
-  const answer: unknown = await client.call(
-    operation.id,
-    { ...parts, query: isList(operation) ? pageOf(operation, query) : query },
-    { signal },
-  )
+  const call = async (query: Arguments): Promise<unknown> => client.call(operation.id, { ...parts, query }, { signal })
+  // A list is awaited for its page.
+  if (isList(operation)) return readPageFor(tool, query, async (query) => (await call(query)) as ListPage)
+  const answer = await call(query)
   if (typeof answer !== 'object' || answer === null) return { done: true }
-  if (!('items' in answer) || !('links' in answer)) return { ...answer }
-  const { next } = answer.links as { readonly next: string | null }
-  return { items: answer.items, next_cursor: cursorIn(next) }
+  // Of a whole list that a change returns, no page follows.
+  return 'items' in answer && 'links' in answer ? { items: answer.items, next_cursor: null } : { ...answer }
 }
+
+/** How a record that was cut can be read whole, or that its change was made. */
+const remarkOn = ({ operation: { method, path } }: Tool): string =>
+  method === 'GET'
+    ? `Only a program can read it whole, with \`GET ${path}\` of the API. Never write a text back that was cut.`
+    : "The change was made: don't repeat it. Never write a text back that was cut."
 
 /**
  * Calls a tool. A refusal is a result, with the sentence of the API, so that the agent can read it.
@@ -78,12 +59,8 @@ export async function callTool(client: Client, tool: Tool, given: unknown, signa
   if (given !== undefined && !isObject) return refused('the arguments must be an object')
   try {
     const answer = await answerOf(client, tool, (given ?? {}) as Arguments, signal)
-    const text = JSON.stringify(answer)
-    if (text.length > longestAnswer)
-      return refused(
-        `The answer has ${text.length} characters, more than ${longestAnswer}.${isList(tool.operation) ? ' Ask again with a smaller `limit`.' : ''}`,
-      )
-    return { content: [{ type: 'text', text }], structuredContent: answer }
+    const structuredContent = shortened(answer, remarkOn(tool))
+    return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent }
   } catch (error) {
     // A `TypeError` names a wrong argument. Anything else is a fault, which the protocol reports without its message.
     if (isClientError(error) || error instanceof TypeError) return refused(error.message)

@@ -16,31 +16,54 @@ export const isList = ({ method, returns }: AnyOperation): boolean =>
 export const [largestPage, defaultPage] = [100, 25]
 
 /** The longest `cursor`, in characters. */
-export const longestCursor = 2000
+export const longestCursor = 8000
 
 const page = {
-  limit: { type: 'integer', minimum: 1, maximum: largestPage, description: `Records of the answer, ${defaultPage} by default.` },
+  limit: {
+    type: 'integer',
+    minimum: 1,
+    maximum: largestPage,
+    description: `The most records of the response, ${defaultPage} by default.`,
+  },
   cursor: {
     type: 'string',
     maxLength: longestCursor,
-    description: '`next_cursor` of the answer before, for the records behind it. Every other argument is taken from it.',
+    description:
+      '`next_cursor` of the response before, for the records behind it. Every other argument but `limit` is taken from it.',
   },
 }
 
 /** Nested further, a schema is left open: no request is so deep. */
 const deepest = 12
 
+/**
+ * A schema with one type: some clients refuse every tool if one property has a list of types. The API takes the other ones, too: an
+ * id as a text, and null where the field can be cleared, which the description says.
+ */
+function ofOneType({ type, ...rest }: JsonSchema, nullMeans: string): JsonSchema {
+  if (!Array.isArray(type)) return type === undefined ? rest : { type, ...rest }
+  const types = type.filter((each) => each !== 'null')
+  const { enum: values, description = '', ...others } = rest
+  const isClear = types.length === type.length || /\bnull\b/i.test(String(description))
+  return {
+    type: types.includes('string') ? 'string' : types[0],
+    ...others,
+    ...(Array.isArray(values) ? { enum: values.filter((value) => value !== null) } : {}),
+    description: isClear ? description : `${description} ${nullMeans}`.trim(),
+  }
+}
+
 /** Puts components in place of their references, because many clients follow none. Files, which no agent can send, are left out. */
-function whole(schema: unknown, components: Readonly<Record<string, JsonSchema>>, depth = 0): unknown {
-  if (Array.isArray(schema)) return schema.map((each) => whole(each, components, depth))
+function whole(schema: unknown, components: Readonly<Record<string, JsonSchema>>, nullMeans: string, depth = 0): unknown {
+  if (Array.isArray(schema)) return schema.map((each) => whole(each, components, nullMeans, depth))
   if (typeof schema !== 'object' || schema === null) return schema
   if (depth > deepest) return {}
   const { $ref, ...rest } = schema as JsonSchema
-  if (typeof $ref === 'string') return whole(components[$ref.split('/').at(-1) ?? ''] ?? {}, components, depth + 1)
+  if (typeof $ref === 'string') return whole(components[$ref.split('/').at(-1) ?? ''] ?? {}, components, nullMeans, depth + 1)
   return Object.fromEntries(
-    Object.entries(rest)
+    Object.entries(ofOneType(rest, nullMeans))
       .filter(([, value]) => !isFile(value))
-      .map(([name, value]) => [name, whole(value, components, depth + 1)]),
+      .map(([name, value]) => [name, whole(value, components, nullMeans, depth + 1)]),
   )
 }
 
@@ -63,6 +86,7 @@ export function argumentsOf(operation: AnyOperation): { readonly type: 'object';
     ...query.filter(([, field]) => !isOptional(field)).map(([name]) => name),
     ...(operation.body ? ['body'] : []),
   ]
-  const inlined = whole(properties, writer.components) as JsonSchema
+  const nullMeans = operation.method === 'PATCH' ? 'Null clears it.' : 'It may be null.'
+  const inlined = whole(properties, writer.components, nullMeans) as JsonSchema
   return { type: 'object', properties: inlined, required, additionalProperties: false }
 }

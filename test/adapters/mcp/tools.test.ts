@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { toolsOf } from '../../../adapters/mcp/tools.ts'
 import { version } from '../../../adapters/version.ts'
 import { operations } from '../../../lib/operations.ts'
-import { clientOf } from '../../support/mcp.ts'
+import { call, clientOf } from '../../support/mcp.ts'
 
 const option = (name: string) => `--${name}`
 const named = (choice: Parameters<typeof toolsOf>[1]) => toolsOf(operations, choice, option).map(({ name }) => name)
@@ -51,6 +51,51 @@ test('arguments are whole schemas: no reference, no file, each id once, the body
     const all = [...ids, ...Object.keys(operation.query ?? {})]
     expect({ name, all: new Set(all).size }).toEqual({ name, all: all.length })
   }
+})
+
+/** Every schema within a schema, with its place. */
+function* schemasIn(value: unknown, place: string): Generator<readonly [string, Record<string, unknown>]> {
+  if (typeof value !== 'object' || value === null) return
+  if (!Array.isArray(value)) yield [place, value as Record<string, unknown>]
+  for (const [name, inner] of Object.entries(value)) yield* schemasIn(inner, `${place}.${name}`)
+}
+
+const combining = ['anyOf', 'oneOf', 'allOf', 'not', 'const', '$ref', 'nullable']
+
+test.each(toolsOf(operations, { write: ['*'] }, option))('each property of $name has one type', ({ name, inputSchema }) => {
+  const schemas = [...schemasIn(inputSchema, name)]
+  expect(schemas.filter(([, schema]) => combining.some((word) => word in schema)).map(([place]) => place)).toEqual([])
+  const properties = schemas.flatMap(([place, { properties, items }]) => [
+    ...Object.entries(properties ?? {}).map(([field, schema]) => [`${place}.${field}`, schema.type, schema.enum] as const),
+    ...(items ? [[`${place}[]`, Object(items).type, Object(items).enum] as const] : []),
+  ])
+  const types = ['string', 'integer', 'number', 'boolean', 'array', 'object']
+  expect(properties.filter(([, type, values = []]) => !types.includes(type) || values.includes(null))).toEqual([])
+})
+
+test('a field that null clears says so, and an id is a text', () => {
+  const body = (name: string) => {
+    const tool = toolsOf(operations, { write: ['*'] }, option).find((one) => one.name === name)
+    return Object(tool?.inputSchema['properties']).body.properties
+  }
+  expect(body('events_update').interval).toMatchObject({
+    type: 'integer',
+    description: expect.stringMatching(/ Null clears it\.$/),
+  })
+  expect(body('events_create').interval.description).toMatch(/ It may be null\.$/)
+  expect(body('tags_update').color.description.match(/null/gi)).toHaveLength(1)
+  expect(body('events_update').frequency.enum).toEqual(['daily', 'weekly', 'monthly', 'yearly'])
+  expect(body('spaces_update').collection_id.type).toBe('string')
+})
+
+test('what a schema leaves out, null and ids as numbers, is taken as before', async () => {
+  const { client, api } = await clientOf({ write: ['*'] })
+  const { id: tag_id } = await api.tags.create({ title: 'Oil', color: '#FF5733' })
+  const cleared = await call(client, 'tags_update', { id: tag_id, body: { color: null } })
+  expect(cleared).toMatchObject({ isError: false, data: { color: null } })
+  const me = await api.me.show()
+  const given = await call(client, 'member_tags_create', { member_id: me.id, body: { tag_id: Number(tag_id) } })
+  expect(given.isError).toBe(false)
 })
 
 test('annotations follow from the declaration: creating destroys nothing, and only POST is not idempotent', () => {
