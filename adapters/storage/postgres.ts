@@ -130,7 +130,7 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
       const ended = transaction.endWith('COMMIT')
       // A host's own statements must not fail because of ours.
       if (transaction.hasBegun() && !options.pool) beginning.handOn()
-      await committed(ended)
+      await committed(ended, beginning.begun)
       if (transaction.appended()) notifier.notify()
       return value
     })

@@ -82,15 +82,8 @@ export function isLost(error: unknown): boolean {
 export const violatedIndex = (error: unknown): string | undefined =>
   faultOf(error) === 'unique' && error instanceof Error && 'constraint' in error ? String(error.constraint) : undefined
 
-/**
- * Whether a storage error stands for a connection that is of no more use. A server that takes no changes may have a successor at
- * the same address, which only a new connection reaches.
- */
-export const endsConnection = (error: unknown): boolean =>
-  error instanceof Error && (isLost(error.cause) || takesNoChanges(error))
-
-/** Whether a storage error stands for a server that takes no changes. */
-export const takesNoChanges = (error: unknown): boolean => error instanceof Error && codeOf(error.cause) === '25006'
+/** Whether the server takes no changes. */
+export const isReadOnly = (error: unknown): boolean => codeOf(error) === '25006'
 
 /**
  * An error before the COMMIT was sent, so nothing has happened. A lost connection is a lost race: the work may run again.

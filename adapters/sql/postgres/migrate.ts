@@ -47,7 +47,7 @@ const migrated = (client: PgClient, dialect: PostgresDialect): MigratedDatabase 
     // All in one batch: a hundred statements are a hundred round trips otherwise.
     await sendLong(client, statements.join(';\n'))
   },
-  commit: () => committed(send(client, 'COMMIT')),
+  commit: () => committed(send(client, 'COMMIT'), { client }),
   async rollback() {
     await send(client, 'ROLLBACK')
   },

@@ -2,7 +2,8 @@
 import pRetry from 'p-retry'
 import { StorageError } from '../../../lib/storage/contract.ts'
 import { isPipelined, type PgClient, type PgPool, type PgResult } from './connection.ts'
-import { commitError, endsConnection, faultOf, isLost, unreachable } from './errors.ts'
+import { commitError, faultOf, isLost, unreachable } from './errors.ts'
+import { noteError, noteUnknown, unfitness } from './fitness.ts'
 import { type Held, holdClient } from './hold.ts'
 import { holdBack } from './wire/batch.ts'
 import { type Batch, nextBatch, send, sendWaiting } from './wire/send.ts'
@@ -151,37 +152,55 @@ export async function inTransactionAhead<T>(
 }
 
 async function inBegun<T>(begun: Promise<Held>, work: () => Promise<T>, lost?: () => void): Promise<T> {
-  let broken = false
+  let value: T
   try {
-    return await work()
+    value = await work()
   } catch (error) {
-    // A connection in an unknown state is thrown away, and its transaction with it. One that was handed on is not ours any more.
-    const undo = ({ client, isReleased }: Held) => (isReleased() ? undefined : send(client, 'ROLLBACK'))
-    broken = endsConnection(error) || (await fails(begun.then(undo)))
-    throw error
-  } finally {
-    if (broken) lost?.()
-    await begun.then(
-      ({ release }) => release(broken),
-      () => undefined,
+    const isLost = await begun.then(
+      (held) => undo(held, error),
+      () => true,
     )
+    if (isLost) lost?.()
+    throw error
   }
+  ;(await begun).release()
+  return value
 }
 
-const fails = (answer: Promise<unknown>): Promise<boolean> =>
-  answer.then(
-    () => false,
-    () => true,
-  )
+/**
+ * Undoes a transaction that has failed, and gives its connection back. A connection in an unknown state is closed, and its transaction
+ * with it. One that was handed on is not ours any more.
+ * @returns whether it has been closed
+ */
+export async function undo({ client, isReleased, release }: Held, error: unknown): Promise<boolean> {
+  // Of a host's own statement nobody has noted it.
+  noteError(client, error)
+  if (isReleased()) return false
+  const isUndone =
+    unfitness(client) === undefined &&
+    (await send(client, 'ROLLBACK').then(
+      () => true,
+      () => false,
+    ))
+  return release(!isUndone)
+}
+
+interface On {
+  readonly client: PgClient
+}
 
 /**
  * The answer to a COMMIT.
+ * @param on the connection of the transaction
  * @throws StorageError `unknown` when it may or may not have come through, `conflict`, `unavailable`
  */
-export async function committed(answer: Promise<PgResult>): Promise<void> {
+export async function committed(answer: Promise<PgResult>, on: On | Promise<On>): Promise<void> {
   const { command } = await answer.catch((error: unknown) => {
     throw commitError(error)
   })
   // PostgreSQL answers the COMMIT of a transaction that has failed with ROLLBACK, and with no error.
-  if (command !== 'COMMIT') throw new StorageError('unavailable', 'PostgreSQL has rolled back the transaction')
+  if (command === 'COMMIT') return
+  // Somebody has swallowed the error that says why, which may be that the server takes no changes.
+  noteUnknown((await on).client)
+  throw new StorageError('unavailable', 'PostgreSQL has rolled back the transaction')
 }

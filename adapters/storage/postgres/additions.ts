@@ -12,8 +12,7 @@
  */
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import { isStorageError, type Tx } from '../../../lib/storage/contract.ts'
-import { type Beginning, committed } from '../../sql/postgres/transaction.ts'
-import { send } from '../../sql/postgres/wire/send.ts'
+import { type Beginning, committed, undo } from '../../sql/postgres/transaction.ts'
 import type { Statement } from '../../sql/statement.ts'
 import { inSession, type Rows, type Writer } from '../sql/session.ts'
 import { gathering, gatheringInserts } from './gathering.ts'
@@ -127,13 +126,9 @@ export function groupedAdditions({ begin, language, alone, appended }: AdditionO
         throw new Error('a transaction of the group failed after it had inserted rows')
       await transaction.append(staying.flatMap(({ part }) => part.records()))
       transaction.check()
-      await committed(transaction.endWith('COMMIT'))
+      await committed(transaction.endWith('COMMIT'), held)
     } catch (error) {
-      const isUndone = send(held.client, 'ROLLBACK').then(
-        () => true,
-        () => false,
-      )
-      held.release(!(await isUndone))
+      await undo(held, error)
       throw error
     }
     held.release()

@@ -170,7 +170,6 @@ describe('postgres', async () => {
       expect(ofPostgres.faultOf(error)).toBe('lost')
       expect(ofPostgres.storageErrorOf(error)).toMatchObject({ code: 'conflict' })
       expect(ofPostgres.commitError(error)).toMatchObject({ code: 'unknown' })
-      expect(ofPostgres.endsConnection(ofPostgres.storageErrorOf(error))).toBe(true)
     }
   })
 

@@ -6,6 +6,7 @@
  */
 import { TextList } from '../../text-list.ts'
 import type { PgClient, PgResult } from '../connection.ts'
+import { noteError } from '../fitness.ts'
 import { type BoundValue, forgetMessages, takeMessages, writeBind, writeExecute, writeParse, writeSync } from './messages.ts'
 
 /** One statement of a batch. */
@@ -28,7 +29,7 @@ interface Wire {
 
 type Callback = (error: unknown) => void
 type QueryClass = new (text: string) => object
-type BatchClass = new (statements: readonly Batched[]) => object
+type BatchClass = new (statements: readonly Batched[], client: PgClient) => object
 
 /** A client of `pg` that sends ahead. It takes a query of a subclass, and calls its methods with the answers of PostgreSQL. */
 interface BatchClient {
@@ -47,7 +48,7 @@ export function sendBatch(client: PgClient, statements: readonly Batched[]): voi
   const { Query } = taker.constructor
   const Batch = classes.get(Query) ?? batchesOver(Query)
   classes.set(Query, Batch)
-  taker.query(new Batch(statements))
+  taker.query(new Batch(statements, client))
 }
 
 /** Keeps batches from leaving until the end of this turn of the event loop: those of the turn are one message. */
@@ -70,10 +71,13 @@ function batchesOver(Query: QueryClass): BatchClass {
     #answered = 0
     #rows: unknown[][] = []
 
-    constructor(statements: readonly Batched[]) {
+    constructor(statements: readonly Batched[], client: PgClient) {
       super('')
       this.#statements = statements
-      this.callback = (error) => this.#end(error)
+      this.callback = (error) => {
+        if (error) noteError(client, error)
+        this.#end(error)
+      }
     }
 
     submit(wire: Wire): null {

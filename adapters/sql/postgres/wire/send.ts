@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { nextTick } from 'node:process'
 import type { PgClient, PgResult } from '../connection.ts'
+import { noteError } from '../fitness.ts'
 import { type Batched, sendBatch, takesBatches } from './batch.ts'
 
 /** Values come as the text that PostgreSQL sends: numbers over 2^53 must not pass through a JavaScript number. */
@@ -39,9 +40,9 @@ export function sendLong(client: PgClient, text: string, values: readonly unknow
   sendWaiting(client)
   const config = { text, values: [...values], rowMode: 'array' as const, types }
   const { Query } = client.constructor as { readonly Query?: QueryClass }
-  if (!Query) return client.query({ ...config, query_timeout: noLimit })
+  if (!Query) return noting(client, client.query({ ...config, query_timeout: noLimit }))
   // `pg` before 8.13 takes the limit of one query only from an object of this class.
-  return new Promise((resolve, reject) => {
+  const answer = new Promise<PgResult>((resolve, reject) => {
     const query = new Query({
       ...config,
       callback: (error: unknown, result: PgResult) => (error ? reject(error) : resolve(result)),
@@ -49,11 +50,19 @@ export function sendLong(client: PgClient, text: string, values: readonly unknow
     query.query_timeout = noLimit
     ;(client as { query(query: object): unknown }).query(query)
   })
+  return noting(client, answer)
 }
 
 const sendAlone = (client: PgClient, text: string, values: readonly unknown[], name?: string): Promise<PgResult> =>
   // `pg` does not change the values that it is given.
-  client.query({ text, values: values as unknown[], rowMode: 'array', types, name })
+  noting(client, client.query({ text, values: values as unknown[], rowMode: 'array', types, name }))
+
+/** As it is, with its error noted before anybody gets it. */
+const noting = (client: PgClient, answer: Promise<PgResult>): Promise<PgResult> =>
+  answer.catch((error: unknown) => {
+    noteError(client, error)
+    throw error
+  })
 
 const names = new Map<string, string>()
 

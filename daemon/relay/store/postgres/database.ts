@@ -4,7 +4,7 @@ import { quoted } from '../../../../adapters/sql/dialect.ts'
 import { isRecordsFault } from '../../../../adapters/sql/faults.ts'
 import type { PgClient, PgPool } from '../../../../adapters/sql/postgres/connection.ts'
 import { defaultSchema, type PostgresDialect, postgresDialect } from '../../../../adapters/sql/postgres/dialect.ts'
-import { endsConnection, faultOf, storageErrorOf, unreachable } from '../../../../adapters/sql/postgres/errors.ts'
+import { faultOf, storageErrorOf, unreachable } from '../../../../adapters/sql/postgres/errors.ts'
 import { holdClient } from '../../../../adapters/sql/postgres/hold.ts'
 import { migrateOn, requireMigratedOn } from '../../../../adapters/sql/postgres/migrate.ts'
 import { openPool } from '../../../../adapters/sql/postgres/pool.ts'
@@ -167,15 +167,10 @@ export async function openDatabase({
     const { client, release } = await holdClient(pool, connectTimeoutMs).catch((error: unknown) => {
       throw unreachable(error)
     })
-    let lost = false
     try {
       return await rowsOn(client, text, values)
-    } catch (error) {
-      lost = endsConnection(error)
-      throw error
     } finally {
-      if (lost) broken++
-      release(lost)
+      if (release()) broken++
     }
   }
 
@@ -187,7 +182,7 @@ export async function openDatabase({
         const session = sessionOn(client)
         if (durable) await waitForDisk(session)
         const value = await work(session)
-        await committed(send(client, 'COMMIT'))
+        await committed(send(client, 'COMMIT'), { client })
         return value
       },
       () => void broken++,

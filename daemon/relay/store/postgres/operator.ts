@@ -1,5 +1,5 @@
 /** The PostgreSQL store for an operator. */
-import { takesNoChanges } from '../../../../adapters/sql/postgres/errors.ts'
+import { isReadOnly } from '../../../../adapters/sql/postgres/errors.ts'
 import { operatorStore } from '../operator/operator.ts'
 import type { OperatorStore } from '../operator/operator-store.ts'
 import { number, text } from '../rows.ts'
@@ -19,7 +19,7 @@ export async function openOperatorDatabase(options: DatabaseOptions): Promise<Po
   try {
     return await openDatabase(given)
   } catch (error) {
-    if (!takesNoChanges(error)) throw error
+    if (!(error instanceof Error && isReadOnly(error.cause))) throw error
     return openDatabase({ ...given, looking: true })
   }
 }
