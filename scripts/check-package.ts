@@ -64,8 +64,8 @@ async function sizes(tarball: string, unpacked: string): Promise<readonly Size[]
   return [
     { what: 'an installation', is: installed / 1e6, most: 20, unit: 'MB' },
     { what: 'an installation', is: directories.length + 1, most: 30, unit: 'packages' },
-    { what: 'the tarball', is: statSync(tarball).size / 1e3, most: 800, unit: 'kB' },
-    { what: 'the core, minified and compressed', is: (await coreBytes()) / 1e3, most: 105, unit: 'kB' },
+    { what: 'the tarball', is: statSync(tarball).size / 1e3, most: 815, unit: 'kB' },
+    { what: 'the core, minified and compressed', is: (await coreBytes()) / 1e3, most: 113, unit: 'kB' },
   ]
 }
 

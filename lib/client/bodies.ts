@@ -73,7 +73,7 @@ export interface CollectionUpdateRequest {
 }
 
 export interface CommentRequest {
-  /** The comment as plain text: markup is shown as it was typed, and web addresses become links. */
+  /** The comment as HTML, of which a safe subset is kept, or as plain text. Web addresses become links. */
   text: string
   /** The comment of the same post that this one replies to; left out for a comment on the post itself. */
   reply_to_id?: number | string | null | undefined

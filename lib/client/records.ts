@@ -108,7 +108,7 @@ export interface CommentResponse {
   targetable_id: string
   /** The kind of record that `targetable_id` names; `Post` for all of them. */
   targetable_type: string
-  /** The comment as HTML, made of plain text: markup is escaped and web addresses are links. */
+  /** The comment as HTML that is safe to show: paragraphs, lists, quotations, emphasis, links and mentions. */
   text: string
   /** Whether somebody may reply to it. Every comment can be replied to, so it is always true. */
   replyable: boolean

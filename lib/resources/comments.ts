@@ -4,7 +4,7 @@ import { fail, found, invalid, notFound } from '../errors.ts'
 import { describe, IdInput, isBlank, LongText, optional, paged, publish, request } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { Comment, presentComment } from '../records/comment.ts'
-import { linkedHtml } from '../rules/html.ts'
+import { commentHtml, textOfHtml } from '../rules/html.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
 import { orConflict } from '../storage/lock.ts'
 import type { Id } from '../storage/table.ts'
@@ -15,7 +15,7 @@ const CommentCreate = request('CommentRequest', {
     publish(
       v.pipe(
         LongText,
-        v.check((text) => !isBlank(text), "can't be blank"),
+        v.check((text) => !isBlank(textOfHtml(text)), "can't be blank"),
       ),
       {
         type: 'string',
@@ -23,7 +23,7 @@ const CommentCreate = request('CommentRequest', {
         maxLength: { limit: 'longTextCharacters' },
       },
     ),
-    'The comment as plain text: markup is shown as it was typed, and web addresses become links.',
+    'The comment as HTML, of which a safe subset is kept, or as plain text. Web addresses become links.',
   ),
   reply_to_id: describe(
     optional(IdInput),
@@ -71,7 +71,7 @@ export const createComment = operation({
       post_id: post.id,
       space_id: post.space_id,
       author_id: call.principal.member_id,
-      text: linkedHtml(body.text),
+      text: commentHtml(body.text),
       reply_to_id: parent?.id,
       depth: parent ? parent.depth + 1 : 1,
     })

@@ -2,19 +2,18 @@ import type { Emitter } from '../call.ts'
 import type { Context } from '../context.ts'
 import type { Id } from '../storage/table.ts'
 import { mutes, type PostRow } from '../storage/tables/content.ts'
+import { textOfHtml } from './html.ts'
 
 const summaryLength = 280
 
-/** The first words of a description, without its markup. */
+/** The first words of a description as text. */
 export function summaryOf(description: string | null | undefined): string {
   const text = description ?? ''
   // Most are plain text, of which the first words are enough.
   const begin = text.slice(0, summaryLength + 40)
-  const words = begin.includes('<') ? '' : inOneLine(begin)
-  return shortened(words.length > summaryLength ? words : wordsOf(text))
+  const words = /[<&]/.test(begin) ? '' : inOneLine(begin)
+  return shortened(words.length > summaryLength ? words : inOneLine(textOfHtml(text)))
 }
-
-const wordsOf = (text: string): string => inOneLine(text.replace(/<[^<>]*>/g, ' '))
 
 const inOneLine = (text: string): string => text.replace(/\s\s+|[^\S ]/g, ' ').trim()
 

@@ -44,14 +44,33 @@ test('a comment is made by the owner of the token, and is an activity on its pos
   expect(test.newEvents()).toMatchObject([{ event_type: 'CommentCreatedHook', payload: created.body }])
 })
 
-test('the text comes out as HTML: addresses as links, markup as text', async () => {
+test('plain text comes out as HTML: addresses as links, line breaks as elements', async () => {
   const { comment } = await commentable()
-  const created = await comment('See https://example.org/a?b=1&c=2.\n<script>alert("1 & 2")</script>')
+  const created = await comment('See https://example.org/a?b=1&c=2.\n1 < 2 & "3" > 2')
   expect(created.body.text).toBe(
     'See <a href="https://example.org/a?b=1&amp;c=2" target="_blank" rel="nofollow noopener">https://example.org/a?b=1&amp;c=2</a>.' +
-      '<br>&lt;script&gt;alert("1 &amp; 2")&lt;/script&gt;',
+      '<br>1 &lt; 2 &amp; "3" &gt; 2',
   )
 })
+
+test('HTML stays what it is in comments, replies and events, without what could run', async () => {
+  const { test, post, comment } = await commentable()
+  const first = await comment('Hello')
+  test.newEvents()
+  const kept = '<p dir="auto">Hi <a class="mighty-mention" data-user-id="7">Mia</a>,<br><strong>all</strong> <em>well</em></p>'
+  const reply = await comment(`${kept}<script>alert(1)</script><img src=x onerror=alert(1)>`, { reply_to_id: first.body.id })
+  expect([reply.status, reply.body.text]).toEqual([201, kept])
+  expect((await test.send('comments.show', { params: { post_id: post.id, id: reply.body.id } })).body.text).toBe(kept)
+  expect(test.newEvents()).toMatchObject([{ event_type: 'CommentCreatedHook', payload: { text: kept } }])
+})
+
+test.each(['<p> </p>', '<script>alert(1)</script>', '<img src="https://e.org/x.png">', '&nbsp;<br>&#8203;', '<!-- x -->'])(
+  'a comment of %j is blank',
+  async (text) => {
+    const { comment } = await commentable()
+    expect(await comment(text)).toMatchObject({ status: 422, body: { error: "text can't be blank" } })
+  },
+)
 
 test('replies count their depth from 1, and their parent counts them', async () => {
   const { test, post } = await commentable()

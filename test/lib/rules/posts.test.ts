@@ -17,6 +17,14 @@ test.each([
     `${'x'.repeat(100)} end`,
   ],
   ['a surrogate pair where the text is cut', `${'x'.repeat(278)}👩${'y'.repeat(600)}`, `${'x'.repeat(278)}…`],
+  ['references', '<p>Fish &amp; Chips&nbsp;5&nbsp;&euro; &#8211; &#x1F41F;</p>', 'Fish & Chips 5 € – 🐟'],
+  ['references without a tag', 'Fish &amp; Chips', 'Fish & Chips'],
+  ['escaped markup', '&lt;script&gt;alert(1)&lt;/script&gt;', '<script>alert(1)</script>'],
+  ['references of references', '&amp;lt;', '&lt;'],
+  ['scripts and styles', '<style>x{}</style>hi<script>if (1<2) x</script><!-- no -->', 'hi'],
+  ['a bracket in an attribute', '<p title="a>b">q</p>', 'q'],
+  ['comparisons', '<p>1 < 2 & 3 > 2</p>', '1 < 2 & 3 > 2'],
+  ['emphasis within a word', '<p>b<b>o</b>ld</p><p>x<br>y</p>', 'bold x y'],
 ])('the summary of %s', (_, description, summary) => {
   expect(summaryOf(description)).toBe(summary)
 })

@@ -1,7 +1,7 @@
 /** Posts of every kind, and what belongs to them. */
+import { commentHtml } from '../../../../../lib/rules/html.ts'
 import { comments, mutes, type PostRow, posts, reactions } from '../../../../../lib/storage/tables/content.ts'
 import { type EventRow, events, rsvps } from '../../../../../lib/storage/tables/events.ts'
-import { isPlain, plainText } from '../plain-text.ts'
 import { given, LeftOut, type Push, type PushStage, pushStage } from '../push-stage.ts'
 import { courses } from './courses.ts'
 
@@ -133,10 +133,10 @@ const allComments = pushStage({
   create: 'comments.create',
   params: ({ post_id }, push) => ({ post_id: push.there('posts', post_id) }),
   body: ({ text, reply_to_id }, push) =>
-    given({ text: plainText(text), reply_to_id: reply_to_id === null ? null : push.there('comments', reply_to_id) }),
+    given({ text, reply_to_id: reply_to_id === null ? null : push.there('comments', reply_to_id) }),
   follows: ['post_id', 'space_id', 'depth', 'cheer_count', 'reply_count'],
   madeBy: 'author_id',
-  loses: ({ text }) => (isPlain(text) ? [] : ['markup']),
+  loses: ({ text }) => (commentHtml(text) === text ? [] : ['markup']),
 })
 
 const reactionsTo = (what: 'post' | 'comment'): PushStage =>
