@@ -3,7 +3,7 @@ import { fail, found, invalid } from '../errors.ts'
 import { lockNetwork } from '../rules/members.ts'
 import type { Settings } from '../settings.ts'
 import type { Patch } from '../storage/contract.ts'
-import type { ScopedTx } from '../storage/scoped.ts'
+import type { HostTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
 import { type EndpointRow, webhookEndpoints } from '../storage/tables/administration.ts'
 import { checkArgument, idOf } from './arguments.ts'
@@ -87,7 +87,7 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
   const now = () => isoTime(clock.now())
 
   /** One change of a network's endpoints at a time: one endpoint for each URL, and one order of records for relays. */
-  async function change<T>(name: Id | number, work: (tx: ScopedTx) => Promise<Changed<T>>): Promise<T> {
+  async function change<T>(name: Id | number, work: (tx: HostTx) => Promise<Changed<T>>): Promise<T> {
     const { id } = await networks.show(name)
     return changes.change(id, now(), async (tx) => {
       await lockNetwork(tx)
@@ -115,7 +115,7 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
   }
 
   /** Changes what is given, with the line of the audit. */
-  async function write(tx: ScopedTx, before: EndpointRow, given: Given): Promise<Changed<EndpointRow>> {
+  async function write(tx: HostTx, before: EndpointRow, given: Given): Promise<Changed<EndpointRow>> {
     await keepApart(tx, given.url, before.id)
     const columns = await columnsOf(chance, given, before)
     const after = await save(tx, before, columns)
@@ -124,7 +124,7 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
     return { result: after, audit: updatedEndpoint(before, after, changedCredentials(opened, columns)) }
   }
 
-  async function save(tx: ScopedTx, before: EndpointRow, columns: Patch<EndpointRow>): Promise<EndpointRow> {
+  async function save(tx: HostTx, before: EndpointRow, columns: Patch<EndpointRow>): Promise<EndpointRow> {
     if (columns.key !== undefined || columns.secrets !== undefined || columns.headers) await refuseUnencrypted(encryption, tx)
     const old = { old_keys: live(before.old_keys, clock.now()), old_secrets: live(before.old_secrets, clock.now()) }
     keepOneAuthorization({
@@ -140,7 +140,7 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
   const changeOne = (
     name: Id | number,
     given: unknown,
-    work: (tx: ScopedTx, row: EndpointRow) => Promise<Changed<EndpointRow>>,
+    work: (tx: HostTx, row: EndpointRow) => Promise<Changed<EndpointRow>>,
   ) => {
     const id = idOf(given)
     return change(name, async (tx) => work(tx, found(await tx.get(webhookEndpoints, id), 'Endpoint')))

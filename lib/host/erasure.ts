@@ -9,7 +9,7 @@ import type { AssetStore } from '../ports.ts'
 import { emailKey, memberByAddress } from '../rules/members.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
 import type { Where } from '../storage/contract.ts'
-import type { ScopedTx } from '../storage/scoped.ts'
+import type { HostTx, ScopedTx } from '../storage/scoped.ts'
 import type { Id, Row, Table } from '../storage/table.ts'
 import { type AuditRow, audit, idempotencyKeys } from '../storage/tables/administration.ts'
 import { type AssetRow, assets } from '../storage/tables/content.ts'
@@ -24,7 +24,7 @@ const batch = mostErasedIds
 /** The transactions of an erasure. */
 export interface Erasing {
   read<T>(work: (tx: ScopedTx) => Promise<T>): Promise<T>
-  write(work: (tx: ScopedTx) => Promise<void>): Promise<void>
+  write(work: (tx: HostTx) => Promise<void>): Promise<void>
   readonly assets: AssetStore | undefined
 }
 

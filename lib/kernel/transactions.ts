@@ -6,7 +6,7 @@ import type { OutboxRecord } from '../outbox/record.ts'
 import { RecordWriter } from '../records/json/writer.ts'
 import type { Settings } from '../settings.ts'
 import { isStorageError, isUniqueViolation, type Tx } from '../storage/contract.ts'
-import { type ScopedTx, scoped } from '../storage/scoped.ts'
+import { type HostTx, hostScoped, type ScopedTx, scoped } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
 import { refusingTrouble } from './storage-errors.ts'
 import { ownOrigin } from './wire.ts'
@@ -42,7 +42,7 @@ export interface Transactions {
    * Runs the host's own work in a transaction of a network, with the events that it emits.
    * @throws ApiError 422 when a unique key is taken, 503 when the storage is in trouble
    */
-  write<T>(network_id: Id, now: string, body: (tx: ScopedTx, emit: (emission: Emission) => void) => Promise<T>): Promise<T>
+  write<T>(network_id: Id, now: string, body: (tx: HostTx, emit: (emission: Emission) => void) => Promise<T>): Promise<T>
   /** Runs a read of a network for the host, which changes nothing. */
   read<T>(network_id: Id, body: (tx: ScopedTx) => Promise<T>): Promise<T>
   /** Calls `hooks.after` with an event. Nobody waits for it, and it can spoil nothing. */
@@ -68,13 +68,12 @@ export function transactionsOf(settings: Settings, newId: () => Id, committed?: 
   const { storage, hooks, ids, chance } = settings
   const pending = new Set<Promise<void>>()
 
-  const run: Transactions['run'] = async (network_id, at, kind, work) => {
+  /** @param work with the storage's own transaction, which it wraps for whoever works */
+  async function run<T>(network_id: Id, at: Moment, kind: Kind, work: (tx: Tx) => Promise<Worked<T>>): Promise<T> {
     // Reads cause no events.
-    if (kind === 'reads')
-      return (await again(() => storage.transaction((tx) => work(scoped(tx, network_id)), { readOnly: true }))).result
+    if (kind === 'reads') return (await again(() => storage.transaction(work, { readOnly: true }))).result
     let events: CommittedEvent[] = []
-    const worked = async (storageTx: Tx) => {
-      const tx = scoped(storageTx, network_id)
+    const worked = async (tx: Tx) => {
       const { result, emissions } = await work(tx)
       // The work may have run before.
       events = []
@@ -121,12 +120,12 @@ export function transactionsOf(settings: Settings, newId: () => Id, committed?: 
   }
 
   return {
-    run,
+    run: (network_id, at, kind, work) => run(network_id, at, kind, (tx) => work(scoped(tx, network_id))),
     write: (network_id, now, body) =>
       refusingTrouble(() =>
         run(network_id, { now, writer: new RecordWriter(ids, ownOrigin(settings)) }, 'writes', async (tx) => {
           const emissions: Emission[] = []
-          return { result: await body(tx, (emission) => emissions.push(emission)), emissions }
+          return { result: await body(hostScoped(tx, network_id), (emission) => emissions.push(emission)), emissions }
         }),
       ),
     read: (network_id, body) =>

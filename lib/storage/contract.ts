@@ -41,8 +41,8 @@ export interface Query<R> {
   readonly offset?: number
 }
 
-/** A patch: columns to change. `undefined` leaves a column as it is. */
-export type Patch<R> = { readonly [K in keyof R]?: R[K] | undefined }
+/** A patch: columns to change. `undefined` leaves a column as it is. A row keeps its id and its network. */
+export type Patch<R> = { readonly [K in Exclude<keyof R, 'id' | 'network_id'>]?: R[K] | undefined }
 
 /** Numbers to add to columns; a negative one subtracts. */
 export type Increment<R> = { readonly [K in keyof R as R[K] extends number ? K : never]?: number }

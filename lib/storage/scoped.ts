@@ -1,6 +1,7 @@
 /**
- * A transaction as a handler sees it: one network's. Every row that goes in carries the network, every row that comes out
- * matches it. So no handler can forget it, and none can reach into another network. None changes a row that was added for good.
+ * A transaction as a handler or a hook sees it: one network's. Every row that goes in carries the network, every row that comes out
+ * matches it, and none leaves it. So no handler can forget it, and none can reach into another network. Rows that are added for
+ * good, as those of the audit, it only reads: only the host's own functions add them, and only an erasure changes them.
  */
 import { isStorableId } from '../base/ids.ts'
 import type { OutboxRecord } from '../outbox/record.ts'
@@ -18,9 +19,15 @@ export interface ScopedTx {
   first<R extends Row, N>(table: Table<R, N>, where: Where<R>): Promise<R | undefined>
   /** How many rows of this network match. */
   count<R extends Row, N>(table: Table<R, N>, where: Where<R>): Promise<number>
-  /** Stores a row and returns it. Columns with a default may be left out. */
+  /**
+   * Stores a row and returns it. Columns with a default may be left out.
+   * @throws TypeError for a table whose rows are added for good
+   */
   insert<R extends Row, N>(table: Table<R, N>, row: NoInfer<N>): Promise<R>
-  /** Changes a row. A patch with `updated_at` that changes nothing else gives the row back as it is, `updated_at` and all. */
+  /**
+   * Changes a row. A patch with `updated_at` that changes nothing else gives the row back as it is, `updated_at` and all.
+   * @throws TypeError for a patch of the id or the network, and for a table whose rows are added for good
+   */
   update<R extends Row, N>(table: Table<R, N>, id: Id, patch: Patch<R>, guard?: Where<R>): Promise<R | undefined>
   /** The same for a row to which something belongs that has changed: `updated_at` moves even if no other column does. */
   touch<R extends Row, N>(table: Table<R, N>, id: Id, patch: Patch<R>): Promise<R | undefined>
@@ -28,18 +35,28 @@ export interface ScopedTx {
   increment<R extends Row, N>(table: Table<R, N>, id: Id, by: Increment<R>, guard?: Where<R>): Promise<R | undefined>
   /** Removes a row and returns it; `undefined` if there was none or `guard` does not hold. */
   remove<R extends Row, N>(table: Table<R, N>, id: Id, guard?: Where<R>): Promise<R | undefined>
-  /** Changes a row that was added for good. Only for the erasure of a person: whatever else it says stays. */
-  redact<R extends Row, N>(table: Table<R, N>, id: Id, patch: Patch<R>): Promise<R | undefined>
   /** Locks a row until the transaction ends and returns its present state; `undefined` if it does not exist. */
   lock<R extends Row, N>(table: Table<R, N>, id: Id, strength: LockStrength): Promise<R | undefined>
-  /** Puts records into the outbox if and only if this transaction commits. */
-  append(records: readonly OutboxRecord[]): Promise<void>
   /** The network that it is bound to. */
   readonly network_id: Id
   /** The database handle of this transaction, so that a host's own tables can join; `undefined` without one. */
   readonly native: unknown
   /** How often this transaction has changed something so far. A lock is no change, nor is an update that changes nothing. */
   readonly changes: number
+}
+
+/** The transaction of the host's own functions. No handler and no hook is given one. Its `insert` adds to every table. */
+export interface HostTx extends ScopedTx {
+  /**
+   * Changes a row that was added for good. Only for the erasure of a person: whatever else it says stays.
+   * @throws TypeError for a table of other rows
+   */
+  redact<R extends Row, N>(table: Table<R, N>, id: Id, patch: Patch<R>): Promise<R | undefined>
+  /**
+   * Puts records into the outbox if and only if this transaction commits.
+   * @throws TypeError for a record of another network
+   */
+  append(records: readonly OutboxRecord[]): Promise<void>
 }
 
 /**
@@ -51,15 +68,25 @@ export function scoped(tx: Tx, network_id: Id): ScopedTx {
   return new NetworkTx(tx, network_id)
 }
 
+/** The same for the host's own functions. */
+export function hostScoped(tx: Tx, network_id: Id): HostTx {
+  return new HostNetworkTx(tx, network_id)
+}
+
 // A class, not an object of closures: one is made per request, and its methods are shared.
 class NetworkTx implements ScopedTx {
   readonly #tx: Tx
-  readonly network_id: Id
+  readonly #network_id: Id
   #changes = 0
 
   constructor(tx: Tx, network_id: Id) {
     this.#tx = tx
-    this.network_id = network_id
+    this.#network_id = network_id
+  }
+
+  // No field: a hook could set it. The methods read the private one, which nobody can replace.
+  get network_id(): Id {
+    return this.#network_id
   }
 
   get native(): unknown {
@@ -74,7 +101,7 @@ class NetworkTx implements ScopedTx {
     // Any uint64 may be asked for; what no record can have is not worth a look.
     if (!isStorableId(id)) return undefined
     const row = await this.#tx.get(table, id)
-    return row?.network_id === this.network_id ? row : undefined
+    return row?.network_id === this.#network_id ? row : undefined
   }
 
   find<R extends Row, N>(table: Table<R, N>, query: Query<R>): Promise<R[]> {
@@ -89,23 +116,15 @@ class NetworkTx implements ScopedTx {
     return this.#tx.count(table, this.#where(storable(table, where)))
   }
 
-  insert<R extends Row, N>(table: Table<R, N>, row: NoInfer<N>): Promise<R> {
+  async insert<R extends Row, N>(table: Table<R, N>, row: NoInfer<N>): Promise<R> {
+    refuseAppendOnly(table)
     this.#changes += 1
-    return this.#tx.insert(table, this.#whole(table, row))
-  }
-
-  #whole<R extends Row, N>(table: Table<R, N>, row: N): R {
-    const given = row as Readonly<Record<string, unknown>>
-    const whole: Record<string, unknown> = {}
-    for (const name in table.columns) {
-      const value = given[name]
-      whole[name] = name === 'network_id' ? this.network_id : value === undefined ? table.columns[name]?.default : value
-    }
-    return whole as unknown as R
+    return this.#tx.insert(table, wholeRow(table, row, this.#network_id))
   }
 
   async update<R extends Row, N>(table: Table<R, N>, id: Id, patch: Patch<R>, guard?: Where<R>): Promise<R | undefined> {
     refuseAppendOnly(table)
+    refuseMoved(patch)
     if (!isStorableId(id)) return undefined
     const still = this.#where(guard)
     if (patch.updated_at !== undefined) {
@@ -123,12 +142,14 @@ class NetworkTx implements ScopedTx {
 
   async touch<R extends Row, N>(table: Table<R, N>, id: Id, patch: Patch<R>): Promise<R | undefined> {
     refuseAppendOnly(table)
+    refuseMoved(patch)
     this.#changes += 1
     return this.#tx.update(table, id, patch, this.#where())
   }
 
   async increment<R extends Row, N>(table: Table<R, N>, id: Id, by: Increment<R>, guard?: Where<R>): Promise<R | undefined> {
     refuseAppendOnly(table)
+    refuseMoved(by)
     if (!isStorableId(id)) return undefined
     const changed = await this.#tx.increment(table, id, by, this.#where(guard))
     if (changed) this.#changes += 1
@@ -143,24 +164,57 @@ class NetworkTx implements ScopedTx {
     return removed
   }
 
-  async redact<R extends Row, N>(table: Table<R, N>, id: Id, patch: Patch<R>): Promise<R | undefined> {
-    this.#changes += 1
-    return this.#tx.update(table, id, patch, this.#where())
-  }
-
   async lock<R extends Row, N>(table: Table<R, N>, id: Id, strength: LockStrength): Promise<R | undefined> {
     if (!isStorableId(id)) return undefined
     const row = await this.#tx.lock(table, id, strength)
-    return row?.network_id === this.network_id ? row : undefined
-  }
-
-  append(records: readonly OutboxRecord[]): Promise<void> {
-    return this.#tx.append(records)
+    return row?.network_id === this.#network_id ? row : undefined
   }
 
   #where<R extends Row>(where?: Where<R>): Where<R> {
-    return { ...where, network_id: this.network_id } as Where<R>
+    return { ...where, network_id: this.#network_id } as Where<R>
   }
+}
+
+class HostNetworkTx extends NetworkTx implements HostTx {
+  readonly #tx: Tx
+
+  constructor(tx: Tx, network_id: Id) {
+    super(tx, network_id)
+    this.#tx = tx
+  }
+
+  override async insert<R extends Row, N>(table: Table<R, N>, row: NoInfer<N>): Promise<R> {
+    return table.appendOnly ? this.#tx.insert(table, wholeRow(table, row, this.network_id)) : super.insert(table, row)
+  }
+
+  async redact<R extends Row, N>(table: Table<R, N>, id: Id, patch: Patch<R>): Promise<R | undefined> {
+    if (!table.appendOnly) throw new TypeError(`rows of ${table.name} are changed by update`)
+    refuseMoved(patch)
+    return this.#tx.update(table, id, patch, { network_id: this.network_id } as Where<R>)
+  }
+
+  async append(records: readonly OutboxRecord[]): Promise<void> {
+    const foreign = records.find(({ network_id }) => network_id !== this.network_id)
+    if (foreign) throw new TypeError(`network ${this.network_id} can't append a record of network ${foreign.network_id}`)
+    return this.#tx.append(records)
+  }
+}
+
+/** The row with the network and the defaults of its table. */
+function wholeRow<R extends Row, N>(table: Table<R, N>, row: N, network_id: Id): R {
+  const given = row as Readonly<Record<string, unknown>>
+  const whole: Record<string, unknown> = {}
+  for (const name in table.columns) {
+    const value = given[name]
+    whole[name] = name === 'network_id' ? network_id : value === undefined ? table.columns[name]?.default : value
+  }
+  return whole as unknown as R
+}
+
+/** @throws TypeError for a change of what a row keeps. The compiler refuses it too, but a cast or a spread row passes it. */
+function refuseMoved(patch: object): void {
+  if (('id' in patch && patch.id !== undefined) || ('network_id' in patch && patch.network_id !== undefined))
+    throw new TypeError('a row keeps its id and its network_id')
 }
 
 /** @throws TypeError for a table whose rows stay as they are */

@@ -4,7 +4,7 @@ import { lineIds } from '../../../lib/host/audit/changes.ts'
 import { addLine } from '../../../lib/host/audit/line.ts'
 import type { Community } from '../../../lib/index.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
-import { scoped } from '../../../lib/storage/scoped.ts'
+import { hostScoped } from '../../../lib/storage/scoped.ts'
 import { seedContent } from './content.ts'
 import { seedFields } from './fields.ts'
 import { demoNetwork, ownerId } from './made.ts'
@@ -23,7 +23,7 @@ const keyName = 'folkmoot serve --demo'
 export async function seedDemo(community: Pick<Community, 'networks' | 'keys'>, storage: Storage): Promise<string> {
   if (!(await community.networks.find(demoNetwork.id)))
     await storage.transaction(async (storageTx) => {
-      const tx = scoped(storageTx, demoNetwork.id)
+      const tx = hostScoped(storageTx, demoNetwork.id)
       await seedPeople(tx)
       await seedFields(tx)
       await seedContent(tx)

@@ -6,7 +6,7 @@ import type { Chance } from '../../base/chance.ts'
 import type { Clock } from '../../base/clock.ts'
 import { idGenerator } from '../../base/ids.ts'
 import type { Transactions } from '../../kernel/transactions.ts'
-import type { ScopedTx } from '../../storage/scoped.ts'
+import type { HostTx } from '../../storage/scoped.ts'
 import type { Id } from '../../storage/table.ts'
 import { type Actor, type AuditLine, addLine } from './line.ts'
 
@@ -23,7 +23,7 @@ export interface Changes {
    * @param lineId makes the ids of lines that are not of this moment
    * @throws ApiError 422 when a unique key is taken, 503 when the storage is in trouble
    */
-  change<T>(network_id: Id, now: string, work: (tx: ScopedTx) => Promise<Changed<T>>, lineId?: () => Id): Promise<T>
+  change<T>(network_id: Id, now: string, work: (tx: HostTx) => Promise<Changed<T>>, lineId?: () => Id): Promise<T>
   readonly read: Transactions['read']
   readonly newId: Transactions['newId']
 }

@@ -1,7 +1,7 @@
 /** One line of the audit, on its way into the table and out of it. */
 
 import type { AuditAction, AuditSubjectType } from '../../storage/audit-actions.ts'
-import type { ScopedTx } from '../../storage/scoped.ts'
+import type { HostTx } from '../../storage/scoped.ts'
 import type { Id } from '../../storage/table.ts'
 import { type AuditRow, audit } from '../../storage/tables/administration.ts'
 import { type Details, detailsOf, plainText } from './details.ts'
@@ -60,7 +60,7 @@ export const actorText = (actor: string): string => plainText(actor, mostActorCh
 export const subjectIdText = (id: string): string => plainText(id, mostIdCharacters)
 
 /** Adds a line. Texts are bounded, and control characters are written out, whatever the host gives. */
-export async function addLine(tx: ScopedTx, id: Id, now: string, by: Actor, line: AuditLine): Promise<AuditEntry> {
+export async function addLine(tx: HostTx, id: Id, now: string, by: Actor, line: AuditLine): Promise<AuditEntry> {
   const { action, subject, details = {} } = line
   const row = await tx.insert(audit, {
     ...{ id, created_at: now, updated_at: now, action },

@@ -12,7 +12,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { sqliteStorage } from '../../../adapters/storage/sqlite.ts'
 import { relayHome } from '../../../daemon/relay/ingest/outbox-address.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
-import { scoped } from '../../../lib/storage/scoped.ts'
+import { hostScoped } from '../../../lib/storage/scoped.ts'
 import { audit } from '../../../lib/storage/tables/administration.ts'
 import { run } from '../../support/command.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
@@ -112,7 +112,7 @@ async function fillAudit(storage: Storage, other: DatabaseSync, count: number): 
   const at = '2026-11-20T10:00:00.000Z'
   const line = { network_id: '1', created_at: at, updated_at: at, actor: 'ada', address: null, action: 'key.created' } as const
   const about = { subject_type: 'key', subject_id: '7', subject_name: 'Export', details: { text: 'x'.repeat(190) } } as const
-  await storage.transaction((tx) => scoped(tx, '1').insert(audit, { ...line, ...about, id: '1000' }))
+  await storage.transaction((tx) => hostScoped(tx, '1').insert(audit, { ...line, ...about, id: '1000' }))
   // The others are its copies.
   const names = Object.keys(audit.columns).filter((name) => name !== 'id')
   const columns = names.map((name) => `"${name}"`).join(', ')

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { ApiError, type BeforeHook, type CommittedEvent, type FaultContext } from '../../../lib/index.ts'
+import { audit } from '../../../lib/storage/tables/administration.ts'
 import { spaces } from '../../../lib/storage/tables/members.ts'
 import { createTestCommunity } from '../../support/community.ts'
+import { newSpace } from '../../support/records.ts'
 
 const member = { email: 'new@example.org', first_name: 'New', last_name: 'Member' }
 
@@ -81,6 +83,45 @@ test('what `before` writes is committed together with the operation', async () =
   })
   expect((await send('tags.create', { body: { title: 'x' } })).status).toBe(201)
   expect((await send('spaces.list')).body.items).toHaveLength(1)
+})
+
+const stamp = { id: '5', created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:00.000Z' }
+const forged = { actor: 'mallory', action: 'key.created', subject_type: 'key', subject_id: '1', details: {} } as const
+
+const forbidden: readonly (readonly [string, (tx: BeforeHook['tx'], space: string) => Promise<unknown>])[] = [
+  // @ts-expect-error: a row keeps its network
+  ['move a row into another network', (tx, space) => tx.update(spaces, space, { network_id: '2' })],
+  // @ts-expect-error: a row keeps its id
+  ['give a row another id', (tx, space) => tx.update(spaces, space, { id: '7' })],
+  ['add a line to the audit', (tx) => tx.insert(audit, { ...stamp, ...forged })],
+  ['change a line of the audit', async (tx) => tx.update(audit, (await tx.first(audit, {}))?.id ?? '', { actor: 'mallory' })],
+  ['remove a line of the audit', async (tx) => tx.remove(audit, (await tx.first(audit, {}))?.id ?? '')],
+  // @ts-expect-error: only the erasure of a person does that
+  ['redact a line of the audit', async (tx) => tx.redact(audit, (await tx.first(audit, {}))?.id ?? '', { actor: 'mallory' })],
+  // @ts-expect-error: events come from operations and from the host's own calls
+  ['put a record into the outbox', (tx) => tx.append([{ kind: 'erasure', network_id: '2', ids: ['1'] }])],
+]
+
+test.each(forbidden)('`before` cannot %s: the request fails, and nothing has changed', async (_what, attempt) => {
+  let space = ''
+  const faults: unknown[] = []
+  const t = await createTestCommunity({
+    hooks: {
+      async before({ operation, tx }) {
+        if (operation.id === 'tags.create') await attempt(tx, space)
+      },
+      onError: (error) => void faults.push(error),
+    },
+  })
+  await t.community.keys.create({ network_id: '1', name: 'Export', scopes: ['*:read'] })
+  space = (await newSpace(t)).id
+  const whole = () =>
+    t.storage.transaction(async (tx) => [await tx.find(spaces, {}), await tx.find(audit, {})], { readOnly: true })
+  const before = await whole()
+  expect((await t.send('tags.create', { body: { title: 'x' } })).status).toBe(500)
+  expect(faults).toEqual([expect.any(TypeError)])
+  expect(await whole()).toEqual(before)
+  expect((await t.send('tags.list')).body.items).toEqual([])
 })
 
 test('`after` gets each event once, and only after the commit', async () => {

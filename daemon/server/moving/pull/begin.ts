@@ -43,7 +43,8 @@ export async function begin(source: Paced, storage: Storage, from: string): Prom
   const me = await memberOfToken(source)
   const columns: Record<string, unknown> = {}
   for (const [name, column] of Object.entries(networks.columns))
-    if (name !== 'network_id' && record[name] !== undefined) columns[name] = columnValue(column, record[name], ids)
+    if (name !== 'id' && name !== 'network_id' && record[name] !== undefined)
+      columns[name] = columnValue(column, record[name], ids)
   const network = await storage.transaction((tx) => writeNetwork(tx, id, columns, service_plan, from))
   return { network, ids, me }
 }

@@ -287,7 +287,7 @@ test('a key that comes back in another network is of that network', async () => 
   expect((await request(community, 'GET', me, bearer(token))).status).toBe(200)
   await storage.transaction(async (tx) => {
     const [key] = await tx.find(apiKeys, {})
-    if (key) await tx.update(apiKeys, key.id, { network_id: '2' })
+    if (key && (await tx.remove(apiKeys, key.id))) await tx.insert(apiKeys, { ...key, network_id: '2' })
   })
   expect((await request(community, 'GET', me, bearer(token))).body).toEqual({ error: 'Network not found' })
 })
