@@ -65,6 +65,7 @@ const long = new RegExp(
   `/(?:${[
     'bodies',
     'browser/panel',
+    'bundles',
     'databases',
     'files',
     'freshness',

@@ -10,10 +10,16 @@ export const missingPackage = (what: string, name: string): string => `${what} n
 
 const isNotFound = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND'
 
+/**
+ * The address of a package's main file. A function of its own, because bundlers look for a package whose name they see in the call,
+ * and most hosts lack it. A constant beside the call is put into it by our own build.
+ */
+export const addressOfPackage = (name: string): string => import.meta.resolve(name)
+
 /** Whether a name leads to a package. A bundle holds packages that no name leads to, and a few runtimes cannot tell. */
 function leadsNowhere(name: string): boolean {
   try {
-    import.meta.resolve(name)
+    addressOfPackage(name)
     return false
   } catch (error) {
     return isNotFound(error)

@@ -1,9 +1,7 @@
 /** The file of Scalar's API reference, which a host may install next to folkmoot: `@scalar/api-reference`. */
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-
-/** Not in the call itself: bundlers ask for a name that they see there, and most hosts lack the package. */
-const name = '@scalar/api-reference'
+import { addressOfPackage } from '../optional-package.ts'
 
 /**
  * Reads the one file of `@scalar/api-reference`, for the option `scalar` of `createPanel`. It is read when somebody opens the page.
@@ -11,7 +9,7 @@ const name = '@scalar/api-reference'
  */
 export function scalarFile(): (() => Promise<Uint8Array>) | undefined {
   try {
-    const file = new URL('./browser/standalone.js', import.meta.resolve(name))
+    const file = new URL('./browser/standalone.js', addressOfPackage('@scalar/api-reference'))
     return existsSync(file) ? () => readFile(file) : undefined
   } catch {
     return undefined

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { fillOnce } from '../../../support/user-cache.ts'
 import { buildExamples } from './builds.ts'
-import { frameworks, type PackageSet, runtimes } from './packages.ts'
+import { bundlers, frameworks, type PackageSet, runtimes } from './packages.ts'
 
 function install({ names, packageFile, directory }: PackageSet): void {
   fillOnce(directory, `${names} are`, (begun) => {
@@ -19,5 +19,5 @@ function install({ names, packageFile, directory }: PackageSet): void {
   })
 }
 
-for (const set of [runtimes, frameworks]) install(set)
+for (const set of [runtimes, frameworks, bundlers]) install(set)
 await buildExamples()

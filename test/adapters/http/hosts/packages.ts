@@ -1,6 +1,6 @@
 /**
- * Packages that are too large for every `npm install`: Bun, Deno and workerd (350 MB), Next.js and Nitro (370 MB). They are in a
- * cache of the user, by the versions of the two `package.json` beside this file.
+ * Packages that are too large for every `npm install`: Bun, Deno and workerd (350 MB), Next.js and Nitro (370 MB), bundlers (100 MB).
+ * They are in a cache of the user, by the versions of the three `package.json` beside this file.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, readFileSync } from 'node:fs'
@@ -27,6 +27,7 @@ function packageSet(folder: string, names: string): PackageSet {
 
 export const runtimes = packageSet('runtimes', 'Bun, Deno and workerd')
 export const frameworks = packageSet('frameworks', 'Next.js and Nitro')
+export const bundlers = packageSet('bundlers', 'webpack, Rspack and esbuild')
 
 export const isInstalled = ({ directory }: PackageSet): boolean => existsSync(directory)
 
