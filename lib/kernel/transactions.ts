@@ -1,3 +1,4 @@
+import { systemChance } from '../base/chance.ts'
 import { ApiError, fail, tooLarge } from '../errors.ts'
 import type { CommittedEvent } from '../events/catalogue.ts'
 import { committedEvent, type Emission, envelope } from '../events/envelope.ts'
@@ -11,8 +12,12 @@ import type { Id } from '../storage/table.ts'
 import { refusingTrouble } from './storage-errors.ts'
 import { ownOrigin } from './wire.ts'
 
-/** How often a transaction is run at most. */
-const maxRuns = 5
+/** How often a transaction is run at most, and one that meets a taken key: it may not be a race at all. */
+const [maxRuns, maxRunsForKey] = [16, 5]
+/** Runs that follow without a pause: most races are over then. */
+const promptRuns = 4
+/** Milliseconds that are added to the longest pause before each later run. */
+const pauseStep = 20
 /** Events that are written out together. */
 const eventBatch = 200
 
@@ -52,13 +57,16 @@ export interface Transactions {
   readonly newId: () => Id
 }
 
-/** Runs a transaction, and again when it lost a race. */
+/** Runs a transaction, and again when it lost a race: after some runs with pauses of chance, so that the others come through. */
 export function again<T>(transaction: () => Promise<T>, run = 1): Promise<T> {
-  return transaction().catch((error: unknown) => {
-    if (run >= maxRuns || !isLostRace(error)) throw error
+  return transaction().catch(async (error: unknown) => {
+    if (!isLostRace(error) || run >= (isUniqueViolation(error) ? maxRunsForKey : maxRuns)) throw error
+    if (run >= promptRuns) await pause(systemChance.below(pauseStep * (run - promptRuns + 1)))
     return again(transaction, run + 1)
   })
 }
+
+const pause = (milliseconds: number): Promise<void> => new Promise((over) => void setTimeout(over, milliseconds))
 
 /**
  * @param newId makes the ids of new rows

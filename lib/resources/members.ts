@@ -158,10 +158,7 @@ export const updateMember = operation({
   returns: Member,
   errors: [notFound('Member'), invalid('email', 'role', 'member_type')],
   emits: ['MemberUpdated', 'MemberJoined'],
-  async handle(call) {
-    const member = await activeMember(call, call.params.id)
-    return changeMember(call, member, call.body, null)
-  },
+  handle: (call) => changeMember(call, call.params.id, call.body, null),
 })
 
 export const deleteMember = operation({

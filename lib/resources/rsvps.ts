@@ -124,15 +124,17 @@ export const updateRsvp = operation({
   emits: ['RsvpUpdated'],
   async handle(call) {
     const { status, member_id, instance_at } = call.body
+    const seen = (await rsvpOf(call, call.params)).rsvp
+    const guest = await guestOf(call, seen.event_id, member_id ?? seen.member_id)
+    const event = await openEvent(call, seen.event_id, 'update')
+    // Under the lock of the event nobody else changes it.
     const { rsvp } = await rsvpOf(call, call.params)
-    const guest = await guestOf(call, rsvp.event_id, member_id ?? rsvp.member_id)
-    const event = await openEvent(call, rsvp.event_id, 'update')
+    orConflict(guest.id === (member_id ?? rsvp.member_id) ? rsvp : undefined, `rsvps ${rsvp.id}`)
     const occurrence = instance_at === undefined ? rsvp.instance_at : await occurrenceOf(call, event, instance_at)
     const other = await call.tx.first(rsvps, { event_id: event.id, member_id: guest.id, instance_at: occurrence })
     if (other && other.id !== rsvp.id) fail(invalid('member_id'), 'member_id has answered already')
     const changes = { status, member_id: guest.id, instance_at: occurrence, ...call.touch() }
-    const unchanged = { member_id: rsvp.member_id, instance_at: rsvp.instance_at }
-    const row = orConflict(await call.tx.update(rsvps, rsvp.id, changes, unchanged), `rsvps ${rsvp.id}`)
+    const row = found(await call.tx.update(rsvps, rsvp.id, changes), 'RSVP')
     const changed = await presentRsvp(call, event, row)
     call.emit('RsvpUpdated', changed)
     return changed

@@ -91,7 +91,7 @@ export const updateSpaceMember = operation({
     const { space, member, membership } = await memberOfSpace(call, call.params)
     // The role stays within the space: a host of one space is not a host of the network.
     const { role, ...profile } = call.body
-    const changed = await changeMember(call, member, profile, space.id)
+    const changed = await changeMember(call, member.id, profile, space.id)
     if (role) found(await call.tx.update(spaceMemberships, membership.id, { role, ...call.touch() }), 'Member')
     return changed
   },

@@ -1,37 +1,45 @@
 import type * as v from 'valibot'
 import type { Emitter } from '../call.ts'
 import type { Context } from '../context.ts'
-import { fail, invalid } from '../errors.ts'
+import { fail, found, invalid } from '../errors.ts'
 import { type MemberRecord, type MemberUpdate, presentMember } from '../records/member.ts'
 import { orConflict } from '../storage/lock.ts'
 import type { Id } from '../storage/table.ts'
 import { type MemberRow, members } from '../storage/tables/members.ts'
-import { emailKey, keepAHost, memberByAddress, refuseHolder } from './members.ts'
+import { activeMember, emailKey, keepAHost, lockMember, memberByAddress, refuseHolder } from './members.ts'
 import { joinNetwork } from './membership.ts'
 import { closeInvite, holdInvites, moveInvites } from './open-invites.ts'
 
 /**
  * Changes a member's role, profile and member type, and emits that. A limited member who becomes a full one joins the network.
  * @param space_id the space within which it happened; null for the network
- * @throws ApiError 422 when the address is another member's, a full member would become limited, or the network would lose its
+ * @throws ApiError 404, 422 when the address is another member's, a full member would become limited, or the network would lose its
  * last host
  */
 export async function changeMember(
   call: Emitter<'MemberUpdated' | 'MemberJoined'>,
-  member: MemberRow,
+  id: Id,
   changes: v.InferOutput<typeof MemberUpdate>,
   space_id: Id | null,
 ): Promise<MemberRecord> {
   const { last_name, ...rest } = changes
-  const joins = rest.member_type === 'full' && member.member_type === 'limited'
-  const moves = rest.email !== undefined && emailKey(rest.email) !== member.email_key
+  const isDemoted = ({ role }: MemberRow): boolean => rest.role !== undefined && rest.role !== 'host' && role === 'host'
+  const isJoining = ({ member_type }: MemberRow): boolean => rest.member_type === 'full' && member_type === 'limited'
+  const isMoving = ({ email_key }: MemberRow): boolean => rest.email !== undefined && emailKey(rest.email) !== email_key
+  const entersOrMoves = (row: MemberRow): boolean => isJoining(row) || isMoving(row)
+  // The network first, if it will be needed, so this looks before it locks.
+  const seen = await activeMember(call, id)
+  if (isDemoted(seen)) await keepAHost(call.tx, seen)
+  if (entersOrMoves(seen)) await holdInvites(call.tx)
+  const member = await lockMember(call, id)
+  const needsMore = (isDemoted(member) && !isDemoted(seen)) || (entersOrMoves(member) && !entersOrMoves(seen))
+  orConflict(needsMore ? undefined : member, `members ${id}`)
   if (rest.member_type === 'limited' && member.member_type === 'full')
     fail(
       invalid('member_type'),
       'member_type cannot become limited: remove the member from the network, then create them as a limited member',
     )
-  if (rest.role && rest.role !== 'host') await keepAHost(call.tx, member)
-  if (joins || moves) await holdInvites(call.tx)
+  const [joins, moves] = [isJoining(member), isMoving(member)]
   if (moves) await freeAddress(call, rest.email ?? '')
   const patch = {
     ...rest,
@@ -39,9 +47,7 @@ export async function changeMember(
     ...(rest.email ? { email_key: emailKey(rest.email) } : {}),
     ...call.touch(),
   }
-  const { role, member_type, email_key } = member
-  const unchanged = { state: 'active', role, member_type, email_key } as const
-  const changed = orConflict(await call.tx.update(members, member.id, patch, unchanged), `members ${member.id}`)
+  const changed = found(await call.tx.update(members, id, patch), 'Member')
   if (moves) await moveInvites(call, member, changed.email)
   const record = presentMember(call, changed)
   call.emit('MemberUpdated', { member: record, space_id, network_id: call.network.id })

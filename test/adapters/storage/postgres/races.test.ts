@@ -251,3 +251,68 @@ test('24 lessons of one section that are moved concurrently are all moved', asyn
   expect({ statuses: statusesOf(moved), faults }).toEqual({ statuses: { 200: 24 }, faults: [] })
   expect([await itemsBelow(from), (await itemsBelow(to)).count]).toEqual([{ count: 0, positions: [] }, 24])
 })
+
+const changesOfMember: Readonly<Record<string, (n: number) => object>> = {
+  'two roles': (n) => ({ role: n % 2 ? 'moderator' : 'contributor' }),
+  'a host and a contributor': (n) => ({ role: n % 2 ? 'host' : 'contributor' }),
+  'four addresses': (n) => ({ email: `m${n % 4}@example.org` }),
+  'names, roles and addresses': (n) => ({
+    ...(n % 2 ? { first_name: 'N' } : { role: 'moderator' }),
+    email: `m${n % 3}@example.org`,
+  }),
+}
+
+test.each(Object.entries(changesOfMember))(
+  '96 concurrent changes of one member to %s, on two servers, are all made',
+  async (_what, bodyOf) => {
+    const { send, faults } = await twoServers(slow)
+    const { body } = await send(0, 'POST', '/members', { email: 'm@example.org', first_name: 'M', last_name: '' })
+    const changed = await Promise.all(
+      Array.from({ length: 96 }, (_, n) => send(n, n % 3 ? 'PATCH' : 'PUT', `/members/${body.id}/`, bodyOf(n >> 1))),
+    )
+    expect({ statuses: statusesOf(changed), faults }).toEqual({ statuses: { 200: 96 }, faults: [] })
+  },
+)
+
+test('a limited member whom 60 concurrent requests, on two servers, make a full one joins once', async () => {
+  const { send, faults, events } = await twoServers(slow)
+  const space = (await send(0, 'POST', '/spaces', { name: 'Harbour' })).body.id
+  const limited = { email: 'm@example.org', first_name: 'M', last_name: '', member_type: 'limited', space_ids: [space] }
+  const { body } = await send(0, 'POST', '/members', limited)
+  const changed = await Promise.all(
+    many.map((n) => send(n, 'PATCH', `/members/${body.id}/`, n % 2 ? { member_type: 'full' } : { role: 'moderator' })),
+  )
+  expect({ statuses: statusesOf(changed), faults }).toEqual({ statuses: { 200: 60 }, faults: [] })
+  const joined = (await events()).filter((record) => record.kind === 'event' && record.event_type === 'MemberJoinedHook')
+  // Of the space, and of the network.
+  expect(joined).toHaveLength(2)
+})
+
+test('96 concurrent changes of one RSVP, on two servers, are all made', async () => {
+  const { send, faults } = await twoServers(slow)
+  const space_id = (await send(0, 'POST', '/spaces', { name: 'Harbour' })).body.id
+  const times = { starts_at: '2027-03-01T18:00:00Z', ends_at: '2027-03-01T19:00:00Z' }
+  const event = (await send(0, 'POST', '/events', { space_id, title: 'Low tide', event_type: 'local', ...times })).body.id
+  const people: string[] = []
+  for (let n = 0; n < 3; n++)
+    people.push((await send(n, 'POST', '/members', { email: `m${n}@example.org`, first_name: 'M', last_name: '' })).body.id)
+  const path = `/events/${event}/rsvps`
+  const rsvp = (await send(0, 'POST', path, { member_id: people[0], status: 'yes' })).body.id
+  const bodyOf = (n: number) => (n % 2 ? { status: n % 4 ? 'no' : 'yes' } : { member_id: people[n % 3] })
+  const changed = await Promise.all(Array.from({ length: 96 }, (_, n) => send(n, 'PATCH', `${path}/${rsvp}/`, bodyOf(n))))
+  expect({ statuses: statusesOf(changed), faults }).toEqual({ statuses: { 200: 96 }, faults: [] })
+})
+
+test('96 concurrent moves of one space among two collections, on two servers, are all made', async () => {
+  const { send, faults } = await twoServers(slow)
+  const made = async (below: string, body: object): Promise<string> => (await send(0, 'POST', below, body)).body.id
+  const [space, one, other] = [
+    await made('/spaces', { name: 'Harbour' }),
+    await made('/collections', { name: 'Sea' }),
+    await made('/collections', { name: 'Land' }),
+  ]
+  const moved = await Promise.all(
+    Array.from({ length: 96 }, (_, n) => send(n, 'PATCH', `/spaces/${space}/`, { collection_id: [one, other, null][n % 3] })),
+  )
+  expect({ statuses: statusesOf(moved), faults }).toEqual({ statuses: { 200: 96 }, faults: [] })
+})
