@@ -19,6 +19,8 @@ export interface ConnectProxy {
   readonly sources: readonly (string | undefined)[]
   /** What it does with requests from now on; `undefined` connects. */
   behave: Misbehaviour | undefined
+  /** What it does with requests for a port alone. */
+  readonly toPort: Map<number, Misbehaviour>
   /** Connects to this port instead of the one that was asked for. */
   target: number | undefined
   /** Ends every connection and listens no more; `start` listens on the same port again. */
@@ -64,14 +66,14 @@ export async function connectProxy({
   }
 
   function answer(client: Socket, head: string): void {
-    const { behave } = proxy
+    const [, host = '', port = ''] = /^CONNECT \[?([^\]\s]+?)\]?:(\d+) HTTP\/1\.1\r\n/.exec(head) ?? []
+    const behave = proxy.behave ?? proxy.toPort.get(Number(port))
     if (behave === 'silent') return
     if (behave === 'closes') return void client.destroy()
     if (behave) return void client.write(behave.says)
     const given = /^proxy-authorization: basic (\S+)$/im.exec(head)?.[1] ?? ''
     if (credentials !== undefined && Buffer.from(given, 'base64').toString() !== credentials)
       return void client.end('HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm="x"\r\n\r\n')
-    const [, host = '', port = ''] = /^CONNECT \[?([^\]\s]+?)\]?:(\d+) HTTP\/1\.1\r\n/.exec(head) ?? []
     const far = connect(proxy.target ?? Number(port), host)
     hold(far)
     far.once('connect', () => {
@@ -112,6 +114,7 @@ export async function connectProxy({
     connected,
     sources,
     behave: undefined,
+    toPort: new Map(),
     target: undefined,
     stop,
     start,

@@ -19,7 +19,8 @@ import { createInFlight } from './choose/in-flight.ts'
 import { createReadAhead } from './choose/read-ahead.ts'
 import { createReady } from './choose/ready.ts'
 import { createSubjectOrder } from './choose/subject-order.ts'
-import { EndpointRun } from './endpoint/endpoint-run.ts'
+import { createCircuitNews } from './endpoint/circuit-news.ts'
+import { EndpointRun, noticeInterval } from './endpoint/endpoint-run.ts'
 import { createOwnership } from './lease/ownership.ts'
 import { createEndpoints } from './turn/endpoints.ts'
 import { createRecorder } from './turn/recording.ts'
@@ -47,9 +48,9 @@ export interface Scheduler {
   refresh(): void
   /** Looks whether something may be sent; also after a change of settings. */
   wake(): void
-  /** Asks every endpoint whether it may be sent to: what held them has changed. */
+  /** Asks every endpoint whether it may be sent to: the settings, and with them the proxy, are others. */
   reconsider(): void
-  /** The proxy went down, or works again. */
+  /** The proxy fails, or works again. */
   proxyChanged(news: ProxyNews): void
   /** The endpoint with this ref, as it runs. */
   endpoint(ref: number): EndpointRun | undefined
@@ -88,11 +89,21 @@ const longestPause = 60_000
 /** So many milliseconds after the grace nothing is waited for any more. */
 const storeGrace = 2000
 
-const proxyNotice = (news: ProxyNews): Notice => ({
-  kind: news.kind === 'failed' ? 'proxy.failed' : 'proxy.recovered',
+const proxyNotice = (kind: 'proxy.failed' | 'proxy.recovered', text: string): Notice => ({
+  ...{ kind, text },
   ...{ network_id: null, endpoint_id: null, event_id: null },
-  text: news.kind === 'failed' ? `deliveries wait for the proxy: ${news.reason}` : 'the proxy works again: sending resumes',
 })
+
+/** The notices about the proxy, as few as those of a circuit. */
+function createProxyNotices(timeline: () => number): (news: ProxyNews) => Notice | undefined {
+  const limit = createCircuitNews(noticeInterval, false, undefined, 'failed')
+  return (news) => {
+    if (news.kind === 'recovered')
+      return limit.closed() ? proxyNotice('proxy.recovered', 'the proxy works again: sending resumes') : undefined
+    const rest = news.kind === 'failed' ? limit.opened(timeline()) : limit.stillOpen(timeline())
+    return rest === undefined ? undefined : proxyNotice('proxy.failed', `deliveries wait for the proxy: ${news.reason}${rest}`)
+  }
+}
 
 export function createScheduler(parts: SchedulerParts, recovered: Recovered): Scheduler {
   const { store, sender, clock, timeline, settings, events } = parts
@@ -126,6 +137,7 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
   const { wake } = loop
   const common = { ...parts, ready, order, wake, isStopping: () => onIdle !== undefined }
   const turnParts = { ...common, reread: credentials.read, endpoints, inFlight, recorder, readAhead: createReadAhead(common) }
+  const proxyNotices = createProxyNotices(timeline)
   let toDisable = new Map<number, Disabling>()
   /** Called when nothing is in flight any more; there once the scheduler stops. */
   let onIdle: (() => void) | undefined
@@ -182,13 +194,17 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
       wake()
     },
     wake,
-    reconsider,
+    reconsider() {
+      for (const run of endpoints.values()) run.forgetProxy()
+      reconsider()
+    },
     announce(notice) {
       endpoints.announce(notice)
       wake()
     },
     proxyChanged(news) {
-      endpoints.announce(proxyNotice(news))
+      const notice = proxyNotices(news)
+      if (notice) endpoints.announce(notice)
       if (news.kind === 'recovered') reconsider()
       else wake()
     },

@@ -6,7 +6,7 @@ import { isIP, type Socket } from 'node:net'
 import { buildConnector, type Dispatcher, Pool } from 'undici/index.js'
 import { watchAnswers } from './answers.ts'
 import { allowedAddresses, type GuardSettings, guardedLookup, type Limits, type Resolve } from './guard.ts'
-import { type HttpProxy, ProxyFailed, type ProxySettings, proxyFor } from './proxy.ts'
+import { BeyondProxy, type HttpProxy, ProxyFailed, type ProxySettings, proxyFor, proxyOf } from './proxy.ts'
 import type { ProxyGate } from './proxy-gate.ts'
 import { noTlsFiles, secureContextOf, type TlsFiles, type TlsNames } from './tls-files.ts'
 import { openTunnel, reachProxy, type TunnelOptions } from './tunnel.ts'
@@ -18,8 +18,8 @@ export interface Connections {
   renew(endpoint: Destination, origin: string): Dispatcher
   /** Whether the proxy is being asked for a connection to an endpoint. */
   isAskingProxy(endpoint: number): boolean
-  /** Why the proxy of an origin is not there, if a connection through it broke; `undefined` if it is, or there is none. */
-  proxyFailure(origin: string): Promise<string | undefined>
+  /** Why the proxy cannot be reached; `undefined` if it can, or there is none. */
+  proxyFailure(): Promise<string | undefined>
   /** New pools for everything that begins from now on: what they are made with has changed. */
   renewAll(): void
   /** Lets go of an endpoint's pool once its running requests are done. */
@@ -100,8 +100,12 @@ export function openConnections(
     return { resolve, timeoutMs: millisecondsOf(under), localAddress, ca, signal: closing.signal }
   }
 
-  function noteFailure(error: unknown): void {
-    if (error instanceof ProxyFailed && error.isDown && !closing.signal.aborted) gate.failed(error.message)
+  /** The failure of a connection for an endpoint, with whoever is to blame for it. */
+  function blamed(endpoint: number, error: unknown): unknown {
+    if (!(error instanceof ProxyFailed) || closing.signal.aborted) return error
+    if (error.fault !== 'unreachable') return gate.failed(endpoint, error) ? new BeyondProxy(error.message) : error
+    gate.unreachable(error.message)
+    return error
   }
 
   function open(origin: string, to: Destination, under: ConnectionSettings): Omit<Opened, 'origin' | 'to' | 'under'> {
@@ -127,11 +131,10 @@ export function openConnections(
       try {
         const number = Number(port || (protocol === 'https:' ? 443 : 80))
         const socket = await openTunnel(through, addresses, number, tunnelOptions)
-        gate.worked()
+        gate.worked(to.ref)
         return socket
       } catch (error) {
-        noteFailure(error)
-        throw error
+        throw blamed(to.ref, error)
       } finally {
         asking.count--
       }
@@ -204,16 +207,14 @@ export function openConnections(
     },
     renew,
     isAskingProxy: (endpoint) => (pools.get(endpoint)?.asking.count ?? 0) > 0,
-    async proxyFailure(origin) {
+    async proxyFailure() {
       const under = settings()
-      const proxy = proxyFor(origin, under)
-      if (!proxy) return undefined
+      if (under.proxy === undefined) return undefined
       try {
-        const socket = await reachProxy(proxy, tunnelOptionsOf(under))
+        const socket = await reachProxy(proxyOf(under.proxy), tunnelOptionsOf(under))
         socket.destroy()
         return undefined
       } catch (error) {
-        noteFailure(error)
         return error instanceof ProxyFailed ? error.message : undefined
       }
     },

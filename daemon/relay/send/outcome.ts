@@ -1,14 +1,15 @@
 /** The outcome of one attempt. */
 import { BadAnswer } from './answers.ts'
 import { Refused } from './guard.ts'
-import { ProxyFailed } from './proxy.ts'
+import { BeyondProxy, ProxyFailed } from './proxy.ts'
 
 /**
  * Why an attempt failed, for logs, metrics and people. Most names explain themselves. The others:
  *
  * - `status`: not 2xx. `protocol`: not HTTP.
  * - `blocked`: the relay's own rules forbid the address. `damaged`: the stored body differs from the ingested one. Nothing was sent.
- * - `proxy_failed`: the proxy did not make the connection. Nothing was sent, and nothing counts.
+ * - `proxy_failed`: the proxy did not make the connection. Nothing was sent, and nothing counts. `unreachable`: there is no way to the
+ *   address, or the proxy makes connections for others and none to it.
  * - `aborted`: the relay is shutting down.
  * - `fault`: anything unforeseen. It counts against the endpoint, so that it is not repeated without end.
  */
@@ -99,6 +100,7 @@ export function classify(error: unknown): { readonly result: FailureClass; reado
   // Several addresses were tried: the first failure speaks for them.
   if (error instanceof AggregateError && error.errors.length > 0) return classify(error.errors[0])
   if (error instanceof Refused) return { result: 'blocked', reason: error.message }
+  if (error instanceof BeyondProxy) return { result: 'unreachable', reason: error.message }
   if (error instanceof ProxyFailed) return { result: 'proxy_failed', reason: error.message }
   if (error instanceof BadAnswer) return { result: 'protocol', reason: error.message }
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''

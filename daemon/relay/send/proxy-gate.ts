@@ -1,89 +1,133 @@
 /**
- * The breaker of the proxy. A proxy that is down fails every attempt through it. So after one such failure the relay sends one attempt at
- * a time, a probe with a connection of its own, after a back-off. The next connection that the proxy makes opens the gate.
+ * What is known about the proxy, and whose fault it is when it makes no connection.
  *
- * Failures that may be about one endpoint, such as a 502, don't close it: they put off that endpoint alone.
+ * Only a proxy that cannot be reached holds everybody up: that shows before any endpoint is named, so no endpoint can cause it. The
+ * gate closes, and the relay tries to reach the proxy by itself, after a back-off. Whatever a proxy answers to a CONNECT is about the
+ * endpoint that it was for, and puts off that endpoint alone, a 407 included: proxies give it for destinations that they deny, too.
+ *
+ * Two verdicts need evidence from others:
+ * - The endpoint is to blame if the proxy made a connection for another one between two of its failures in a row.
+ * - The proxy refuses everybody if it refused two endpoints with no connection in between, or if it never made one. That is told, and
+ *   holds nobody up.
  */
 import type { Clock } from '../clock.ts'
+import type { ProxyFailed } from './proxy.ts'
 
-/** Milliseconds before the first probe, and at most; each failed one doubles it. */
+/** Milliseconds before the proxy is first looked for, and at most; each failure doubles it. */
 const firstPause = 1000
 const longestPause = 30_000
-/** Milliseconds beyond its time-out after which a probe is not waited for any more. */
-const probeMargin = 1000
 
-export type ProxyNews = { readonly kind: 'failed'; readonly reason: string } | { readonly kind: 'recovered' }
+/** `still`: it fails on. */
+export type ProxyNews = { readonly kind: 'failed' | 'still'; readonly reason: string } | { readonly kind: 'recovered' }
 
 export interface ProxyGate {
+  /** Whether nothing is sent through the proxy, because it cannot be reached. */
+  readonly isClosed: boolean
+  /** Whether it makes no connections for anybody, as far as is known. */
   readonly isDown: boolean
-  /** While the proxy is down: when the next probe may be sent, in monotonic milliseconds. */
-  readonly probeAt: number
-  /** A probe is chosen: there is no other one while it lasts. */
-  probing(): void
-  /** An attempt through the proxy is over, whatever came of it. */
-  attempted(): void
-  /** The proxy made a connection. */
-  worked(): void
-  /** The proxy failed in a way that it would fail for every endpoint. */
-  failed(reason: string): void
+  /** The proxy made a connection for an endpoint. */
+  worked(endpoint: number): void
+  /** The proxy made none for an endpoint. @returns whether that endpoint is to blame */
+  failed(endpoint: number, failure: ProxyFailed): boolean
+  /** Whether another failure would be the endpoint's. */
+  isToBlame(endpoint: number): boolean
+  /** The proxy cannot be reached. */
+  unreachable(reason: string): void
+  /** An endpoint is gone. */
+  forget(endpoint: number): void
   /** Another proxy may work. */
   reset(): void
+  /** Looks for the proxy no more. */
+  close(): void
 }
 
-/** @param timeoutMs of an attempt */
+/** @param reach tries to reach the proxy. @returns why it cannot be reached; `undefined` if it can */
 export function createProxyGate(
-  { monotonic }: Pick<Clock, 'monotonic'>,
-  timeoutMs: () => number,
+  { timer }: Pick<Clock, 'timer'>,
+  reach: () => Promise<string | undefined>,
   onNews: (news: ProxyNews) => void,
 ): ProxyGate {
-  let isDown = false
-  /** Whether the last news was that it failed. */
+  let isClosed = false
+  let isRefusing = false
   let isToldDown = false
-  let isProbing = false
-  let failures = 0
-  let probeAt = 0
+  /** The endpoint that was refused since the last connection. */
+  let refused: number | undefined
+  let connections = 0
+  /** How many connections there were at the latest failure of each endpoint that had none since. */
+  const failedAt = new Map<number, number>()
+  let stopLooking = (): void => undefined
 
-  function pause(): void {
-    isProbing = false
-    probeAt = monotonic() + Math.min(longestPause, firstPause * 2 ** Math.min(30, failures - 1))
+  function tellDown(reason: string): void {
+    onNews({ kind: isToldDown ? 'still' : 'failed', reason })
+    isToldDown = true
   }
 
-  function reset(): void {
-    isDown = isProbing = false
-    failures = 0
+  function open(): void {
+    stopLooking()
+    isClosed = isRefusing = false
+    refused = undefined
+    if (!isToldDown) return
+    isToldDown = false
+    onNews({ kind: 'recovered' })
   }
+
+  function lookLater(failures: number): void {
+    let isCurrent = true
+    const cancel = timer(Math.min(longestPause, firstPause * 2 ** Math.min(30, failures)), () => void look())
+    stopLooking = () => {
+      isCurrent = false
+      cancel()
+    }
+    async function look(): Promise<void> {
+      const reason = await reach()
+      if (!isCurrent) return
+      if (reason === undefined) return open()
+      lookLater(failures + 1)
+      tellDown(reason)
+    }
+  }
+
+  const isToBlame = (endpoint: number): boolean => (failedAt.get(endpoint) ?? connections) < connections
 
   return {
+    get isClosed() {
+      return isClosed
+    },
     get isDown() {
-      return isDown
+      return isClosed || isRefusing
     },
-    get probeAt() {
-      return probeAt
+    worked(endpoint) {
+      connections++
+      failedAt.delete(endpoint)
+      open()
     },
-    probing() {
-      if (!isDown) return
-      isProbing = true
-      probeAt = monotonic() + timeoutMs() + probeMargin
+    failed(endpoint, { fault, message }) {
+      const isOwn = isToBlame(endpoint)
+      failedAt.set(endpoint, connections)
+      if (fault === 'unusable' && !isOwn) {
+        isRefusing ||= connections === 0 || (refused !== undefined && refused !== endpoint)
+        refused = endpoint
+        if (isRefusing) tellDown(message)
+      }
+      return isOwn
     },
-    attempted() {
-      if (isDown && isProbing) pause()
+    isToBlame,
+    unreachable(reason) {
+      // What was under way before says nothing new.
+      if (isClosed) return
+      isClosed = true
+      isRefusing = false
+      lookLater(0)
+      tellDown(reason)
     },
-    worked() {
-      if (!isDown) return
-      reset()
-      isToldDown = false
-      onNews({ kind: 'recovered' })
+    forget: (endpoint) => void failedAt.delete(endpoint),
+    reset() {
+      stopLooking()
+      isClosed = isRefusing = false
+      refused = undefined
+      connections = 0
+      failedAt.clear()
     },
-    failed(reason) {
-      // Attempts from before the failure say nothing new.
-      if (isDown && !isProbing) return
-      isDown = true
-      failures++
-      pause()
-      if (isToldDown) return
-      isToldDown = true
-      onNews({ kind: 'failed', reason })
-    },
-    reset,
+    close: () => stopLooking(),
   }
 }

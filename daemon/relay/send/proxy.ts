@@ -20,15 +20,25 @@ export interface HttpProxy {
   readonly authorization: string | undefined
 }
 
-/** A failure of the proxy, which is never the endpoint's. Its message is a sentence for people. */
+/**
+ * What a proxy failed in. `unreachable`: there is no connection to it, and no endpoint has to do with that. `unusable`: it refuses the
+ * credentials, or gives no response of HTTP. `endpoint`: it made no connection to the endpoint.
+ */
+export type ProxyFault = 'unreachable' | 'unusable' | 'endpoint'
+
+/** A failure of the proxy. Its message is a sentence for people. */
 export class ProxyFailed extends Error {
   override readonly name = 'ProxyFailed'
-  /** Whether it would refuse everything else as well. If not, it may be about one endpoint. */
-  readonly isDown: boolean
-  constructor(message: string, isDown: boolean) {
+  readonly fault: ProxyFault
+  constructor(message: string, fault: ProxyFault) {
     super(message)
-    this.isDown = isDown
+    this.fault = fault
   }
+}
+
+/** The proxy makes connections for others, and none for this endpoint: a failure of the endpoint. */
+export class BeyondProxy extends Error {
+  override readonly name = 'BeyondProxy'
 }
 
 const bare = (host: string): string => (host.startsWith('[') ? host.slice(1, -1) : host)

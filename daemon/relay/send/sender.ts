@@ -33,13 +33,8 @@ export interface Sender {
   abort(reason: string): void
   /** Lets go of the connections of an endpoint. */
   forget(endpoint: number): void
-  /**
-   * While the proxy is down: when the next attempt at a URL may be made, in monotonic milliseconds. It is a probe, and the only one.
-   * `undefined`: at once.
-   */
-  heldUntil(url: string): number | undefined
-  /** An attempt is chosen. If the proxy is down it is the probe. */
-  chosen(url: string): void
+  /** Whether no attempt at a URL may be made now, because its proxy cannot be reached. */
+  isHeld(url: string): boolean
   readonly proxy: Pick<ProxyGate, 'isDown'>
   /** The settings or the files of certificates are others: no request goes out on a connection from before. */
   reload(): void
@@ -67,7 +62,7 @@ const nothing = { status: null, retryAfter: undefined }
 const byProxy = (reason: string): Answer => ({ ...nothing, result: 'proxy_failed', reason })
 
 export interface SenderOptions {
-  /** Called when the proxy goes down, and when it works again. */
+  /** Called when the proxy fails, with each look that finds it failing on, and when it works again. */
   readonly onProxyNews?: (news: ProxyNews) => void
   /** Read again at each new connection. */
   readonly tlsFiles?: () => TlsFiles
@@ -93,7 +88,7 @@ export function createSender(
   userAgent: string,
   { onProxyNews = () => undefined, tlsFiles = () => noTlsFiles }: SenderOptions = {},
 ): Sender {
-  const proxy = createProxyGate(clock, () => settings().timeout * 1000, onProxyNews)
+  const proxy = createProxyGate(clock, () => connections.proxyFailure(), onProxyNews)
   const connections = openConnections(settings, resolve, proxy, tlsFiles)
   const running = new Set<AbortController>()
   const checkUrl = urlChecker()
@@ -104,12 +99,15 @@ export function createSender(
   function blamed({ answer, hadConnection }: Posted, { ref }: OpenEndpoint, origin: string): Answer | Promise<Answer> {
     if (answer.result === 'reset') return blamedForReset(answer, origin)
     const isAsking = answer.result === 'timeout' && !hadConnection && connections.isAskingProxy(ref)
-    return isAsking ? byProxy('the proxy gave no answer in time') : answer
+    return isAsking && !proxy.isToBlame(ref) ? byProxy('the proxy gave no answer in time') : answer
   }
 
   async function blamedForReset(answer: Answer, origin: string): Promise<Answer> {
-    const failure = await connections.proxyFailure(origin)
-    return failure === undefined ? answer : byProxy(failure)
+    if (!goesByProxy(origin)) return answer
+    const failure = await connections.proxyFailure()
+    if (failure === undefined) return answer
+    proxy.unreachable(failure)
+    return byProxy(failure)
   }
 
   async function postWith(key: string, attempt: Attempt, signal: AbortSignal): Promise<Answer> {
@@ -134,9 +132,7 @@ export function createSender(
       const { origin, path } = url
       const hide: Hide = (text, limit) => hiderOf(endpoint, signature['webhook-signature'])(text, limit)
       const request = { origin, path, headers, body, hide, isAllowed, clock }
-      // While the proxy is down, an attempt is a probe of it: a connection from before would prove nothing.
-      const dispatcher = proxy.isDown ? connections.renew(endpoint, origin) : connections.to(endpoint, origin)
-      const posted = await post(dispatcher, request, signal)
+      const posted = await post(connections.to(endpoint, origin), request, signal)
       if (!posted.isLost || signal.aborted) return blamed(posted, endpoint, origin)
       // The receiver or a balancer has forgotten the connection. Should the event have arrived, its id tells the receiver.
       const again = await post(connections.renew(endpoint, origin), request, signal)
@@ -170,22 +166,24 @@ export function createSender(
         return { ...answer, milliseconds: Math.round(clock.monotonic() - started) }
       } finally {
         running.delete(stopping)
-        if (proxy.isDown && goesByProxy(attempt.endpoint.url)) proxy.attempted()
       }
     },
     abort(reason) {
       for (const stopping of running) stopping.abort(new Stopped(reason))
     },
-    forget: (endpoint) => connections.forget(endpoint),
-    heldUntil: (url) => (proxy.isDown && goesByProxy(url) ? proxy.probeAt : undefined),
-    chosen(url) {
-      if (proxy.isDown && goesByProxy(url)) proxy.probing()
+    forget(endpoint) {
+      proxy.forget(endpoint)
+      connections.forget(endpoint)
     },
+    isHeld: (url) => proxy.isClosed && goesByProxy(url),
     proxy,
     reload() {
       proxy.reset()
       connections.renewAll()
     },
-    close: () => connections.close(),
+    close() {
+      proxy.close()
+      return connections.close()
+    },
   }
 }

@@ -39,10 +39,10 @@ export async function openTunnel(
       const milliseconds = isLast ? options.timeoutMs : options.timeoutMs * part
       return await ask(socket, requestFor(address, port, proxy), milliseconds, options.signal)
     } catch (error) {
-      if (isLast || !(error instanceof ProxyFailed) || error.isDown) throw error
+      if (isLast || !(error instanceof ProxyFailed) || error.fault !== 'endpoint') throw error
     }
   }
-  throw new ProxyFailed('the proxy was asked for no address', false)
+  throw new ProxyFailed('the proxy was asked for no address', 'endpoint')
 }
 
 function requestFor({ address, family }: Address, port: number, { authorization }: HttpProxy): string {
@@ -87,7 +87,7 @@ export function reachProxy({ host, port, isSecure }: HttpProxy, options: TunnelO
     function fail(why: string): void {
       end()
       socket.destroy()
-      reject(new ProxyFailed(`the proxy cannot be reached (${why})`, true))
+      reject(new ProxyFailed(`the proxy cannot be reached (${why})`, 'unreachable'))
     }
 
     signal.addEventListener('abort', aborted)
@@ -104,13 +104,15 @@ export function reachProxy({ host, port, isSecure }: HttpProxy, options: TunnelO
 function headOf(begin: Buffer): number | ProxyFailed | 'more' {
   const line = begin.toString('latin1', 0, exampleLine.length)
   const isHttp = statusLine.test(line + exampleLine.slice(line.length))
-  if (!isHttp) return new ProxyFailed('the proxy gave an answer that is not HTTP', true)
+  if (!isHttp) return new ProxyFailed('the proxy gave an answer that is not HTTP', 'unusable')
   const end = begin.indexOf('\r\n\r\n')
-  if ((end === -1 ? begin.length : end) > maxHeadBytes) return new ProxyFailed('the proxy gave an answer without an end', true)
+  if ((end === -1 ? begin.length : end) > maxHeadBytes)
+    return new ProxyFailed('the proxy gave an answer without an end', 'unusable')
   if (end === -1) return 'more'
   const status = line.slice(statusAt, statusAt + 3)
-  if (status === '407') return new ProxyFailed('the proxy refuses the credentials of the setting `proxy` (407)', true)
-  return status.startsWith('2') ? end + 4 : new ProxyFailed(`the proxy made no connection to the endpoint (${status})`, false)
+  if (status.startsWith('2')) return end + 4
+  if (status !== '407') return new ProxyFailed(`the proxy made no connection to the endpoint (${status})`, 'endpoint')
+  return new ProxyFailed('the proxy refuses the credentials of the setting `proxy`, or the endpoint (407)', 'unusable')
 }
 
 const statusLine = /^HTTP\/1\.[01] \d{3}[ \r]/
@@ -121,8 +123,10 @@ const statusAt = 9
 function ask(socket: Socket, request: string, milliseconds: number, signal: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
     let begin: Buffer = Buffer.alloc(0)
-    const stopWaiting = systemClock.timer(milliseconds, () => fail(new ProxyFailed('the proxy gave no answer in time', false)))
-    const closed = (): void => fail(new ProxyFailed('the proxy closed the connection without an answer', false))
+    const stopWaiting = systemClock.timer(milliseconds, () =>
+      fail(new ProxyFailed('the proxy gave no answer in time', 'endpoint')),
+    )
+    const closed = (): void => fail(new ProxyFailed('the proxy closed the connection without an answer', 'endpoint'))
 
     function end(): void {
       stopWaiting()

@@ -1,5 +1,5 @@
 /**
- * What the host hears of an endpoint's circuit. A circuit that opens and closes again and again is announced once an hour, with
+ * What the host hears of an endpoint's circuit, and an operator of the proxy. A circuit that opens and closes again and again is announced once an hour, with
  * a count of the openings between. An announced opening is always followed by its recovery. An opening that was left out is
  * announced after the hour if the circuit is still open. So the last announcement always becomes true.
  */
@@ -18,15 +18,21 @@ export interface CircuitNews {
 /**
  * @param interval milliseconds between two announced openings
  * @param record missing in what earlier versions wrote, which announced everything
+ * @param happened what it did more than once, as a word
  */
-export function createCircuitNews(interval: number, isOpen: boolean, record?: CircuitNewsRecord): CircuitNews {
+export function createCircuitNews(
+  interval: number,
+  isOpen: boolean,
+  record?: CircuitNewsRecord,
+  happened = 'opened',
+): CircuitNews {
   let { open, openedAt, omitted } = record ?? { open: isOpen, openedAt: null, omitted: 0 }
 
   const isDue = (now: number): boolean => openedAt === null || now - openedAt >= interval
 
   function announce(now: number): string {
     const since = new Date(openedAt ?? now).toISOString()
-    const rest = omitted === 0 ? '' : `; since ${since} it opened ${omitted === 1 ? 'once' : `${omitted} times`} more`
+    const rest = omitted === 0 ? '' : `; since ${since} it ${happened} ${omitted === 1 ? 'once' : `${omitted} times`} more`
     open = true
     openedAt = now
     omitted = 0

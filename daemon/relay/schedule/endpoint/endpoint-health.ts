@@ -99,6 +99,10 @@ export class EndpointHealth {
     this.#putOffUntil = now + Math.min(longestProxyPause, firstProxyPause * 2 ** Math.min(30, this.#proxyFailures - 1))
   }
 
+  forgetProxy(): void {
+    this.#proxyFailures = this.#putOffUntil = 0
+  }
+
   /** Attempts that may be in flight. */
   get limit(): number {
     return this.#limiter.limit

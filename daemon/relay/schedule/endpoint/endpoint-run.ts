@@ -12,7 +12,7 @@ import { EndpointQueue, type Reading } from './queue.ts'
 import { initialState, type SendingState, type StateChange, transition, unreadableFor } from './sending-state.ts'
 
 /** Notices of one kind about one endpoint are at least this far apart, in milliseconds. */
-const noticeInterval = 3_600_000
+export const noticeInterval = 3_600_000
 /** A second suspect, and an endpoint that is not in order yet, are asked about again after so many milliseconds. */
 const suspectPause = 50
 const orderPause = 1000
@@ -42,7 +42,7 @@ export class EndpointRun {
   readonly #health: EndpointHealth
   readonly #queue: EndpointQueue
   readonly #readsAtOnce: number
-  readonly #sender: Pick<Sender, 'heldUntil' | 'chosen'>
+  readonly #sender: Pick<Sender, 'isHeld'>
   /** In flight, event by delivery. */
   readonly #inFlight = new Map<number, number>()
   /** Deliveries whose results are not recorded yet: the store still calls them waiting. */
@@ -53,11 +53,7 @@ export class EndpointRun {
   readonly circuitNews: CircuitNews
   #state: SendingState
 
-  constructor(
-    stored: StoredEndpoint,
-    store: RelayStore,
-    parts: HealthParts & { readonly sender: Pick<Sender, 'heldUntil' | 'chosen'> },
-  ) {
+  constructor(stored: StoredEndpoint, store: RelayStore, parts: HealthParts & { readonly sender: Pick<Sender, 'isHeld'> }) {
     const { endpoint, state } = stored
     this.#readsAtOnce = store.readsAtOnce
     this.#sender = parts.sender
@@ -88,9 +84,14 @@ export class EndpointRun {
     return this.#health.circuit.permit().kind
   }
 
-  /** Whether it is sent nothing, as everything that goes through the proxy, because the proxy is down. */
+  /** Whether it is sent nothing, as everything that goes through the proxy, because that cannot be reached. */
   get waitsForProxy(): boolean {
-    return this.#sender.heldUntil(this.endpoint.url) !== undefined
+    return this.#sender.isHeld(this.endpoint.url)
+  }
+
+  /** The proxy may make a connection to it: it is another one. */
+  forgetProxy(): void {
+    this.#health.forgetProxy()
   }
 
   get circuitClosedAtStart(): boolean {
@@ -205,16 +206,13 @@ export class EndpointRun {
       return wait(now + suspectPause)
     }
     this.#health.started(monotonic)
-    this.#sender.chosen(this.endpoint.url)
     this.#inFlight.set(found.delivery, found.event)
     return { kind: 'send', waiting: found, ticket: circuit.begin(found.event, end) }
   }
 
   #blockedUntil({ now, monotonic, isOrdered }: Situation): number | undefined {
-    if (this.#state.kind !== 'active') return Number.POSITIVE_INFINITY
+    if (this.#state.kind !== 'active' || this.waitsForProxy) return Number.POSITIVE_INFINITY
     if (!isOrdered) return now + orderPause
-    const held = this.#sender.heldUntil(this.endpoint.url)
-    if (held !== undefined && monotonic < held) return now + held - monotonic
     return this.#health.blockedUntil(now, monotonic, this.#inFlight.size)
   }
 
@@ -251,7 +249,7 @@ export class EndpointRun {
   /** Learns from the result of an attempt that was not aborted. */
   async learn({ event }: Waiting, ticket: Ticket, outcome: Outcome, now: number): Promise<ResultEffect> {
     const another = () => this.#hasOther(event, now).catch(() => false)
-    if (outcome.result === 'proxy_failed' && !this.waitsForProxy) this.#health.putOffByProxy(now)
+    if (outcome.result === 'proxy_failed') this.#health.putOffByProxy(now)
     const effect = await this.#health.learn(event, ticket, outcome, isEndpointFailure(outcome), another, now)
     if (effect.preferNewest && this.endpoint.order !== 'fifo') this.#queue.preferNewest()
     return effect

@@ -23,13 +23,15 @@ export interface Circumstances {
   readonly random: number
   /** Whether the endpoint is still the one that was sent to. If not, its answer neither stops nor pauses the new one. */
   readonly isCurrent: boolean
+  /** Whether the proxy fails for everybody: that is told, and no notice names the endpoints that it fails for. */
+  readonly isProxyDown: boolean
 }
 
 /** Puts what follows from a result, other than `aborted`, into the batch, and into the endpoint at run time. */
 export async function applyResult(
   attempt: FinishedAttempt,
   batch: Batch,
-  { now, settings, random, isCurrent }: Circumstances,
+  { now, settings, random, isCurrent, isProxyDown }: Circumstances,
   events: Required<RelayEvents>,
 ): Promise<void> {
   const { run, waiting, ticket, outcome } = attempt
@@ -48,7 +50,7 @@ export async function applyResult(
 
   const isNews = isNewsToRecord(run.health)
   const effect = await run.learn(waiting, ticket, outcome, now)
-  addNotices(attempt, batch, result, effect, { now, settings })
+  addNotices(attempt, batch, result, effect, { now, settings, isProxyDown })
   if (outcome.result !== 'delivered' || effect.circuit || isNews) batch.states.set(ref, run.record())
   batch.notifications.push(() => report(attempt, result, now, events))
 }
@@ -59,7 +61,7 @@ function addNotices(
   batch: Batch,
   result: Result,
   effect: ResultEffect,
-  { now, settings: { hostEvents, disableAfter } }: Pick<Circumstances, 'now' | 'settings'>,
+  { now, settings: { hostEvents, disableAfter }, isProxyDown }: Pick<Circumstances, 'now' | 'settings' | 'isProxyDown'>,
 ): void {
   const add = (kind: Notice['kind'], text: string, announced = true): void => {
     const notice = noticeOf(run, kind, text, outgoing?.event_id)
@@ -80,8 +82,7 @@ function addNotices(
   const isCounted = result.attempts > waiting.attempts
   if (isEndpointFailure(outcome) && isCounted && result.state === 'pending' && result.attempts === failingAt)
     addSometimes('endpoint.failing', `${failingAt} attempts failed: ${outcome.reason}`)
-  if (outcome.result === 'proxy_failed' && !run.waitsForProxy)
-    addSometimes('proxy.failed', `its deliveries wait: ${outcome.reason}`)
+  if (outcome.result === 'proxy_failed' && !isProxyDown) addSometimes('proxy.failed', `its deliveries wait: ${outcome.reason}`)
   if (outcome.result === 'damaged') addSometimes('delivery.damaged', `nothing is sent: ${outcome.reason}`)
   else if (result.state === 'dead') {
     const tell = hostEvents.includes('exhausted') ? add : addSometimes

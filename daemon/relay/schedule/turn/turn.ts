@@ -77,14 +77,15 @@ export async function takeTurn(parts: TurnParts, disable: Map<number, Disabling>
 /** Takes a result into its endpoint and the batch. */
 async function settle(parts: TurnParts, attempt: FinishedAttempt, batch: Batch, now: number): Promise<void> {
   const { run, waiting, ticket, outcome, freshStarts } = attempt
-  const { endpoints, events, inFlight, random, ready, settings } = parts
+  const { endpoints, events, inFlight, random, ready, sender, settings } = parts
   inFlight.end(attempt)
   run.ended(waiting, outcome)
   ready.add(run)
   if (outcome.result === 'aborted') return run.aborted(waiting, ticket)
   const { ref, fresh_starts } = run.endpoint
   const isCurrent = endpoints.get(ref) === run && fresh_starts === freshStarts
-  await applyResult(attempt, batch, { now, random: random(), isCurrent, settings: settings() }, events)
+  const isProxyDown = sender.proxy.isDown
+  await applyResult(attempt, batch, { now, random: random(), isCurrent, isProxyDown, settings: settings() }, events)
 }
 
 /**
