@@ -53,7 +53,7 @@ export interface HostCalls {
    */
   call<Name extends OperationId>(id: Name, input: OperationInput<Name> & CallOptions): Promise<OperationResult<Name>>
   /**
-   * Publishes an event that no operation causes: course progress, purchases, join requests, … (specification, section 6).
+   * Publishes an event that no operation causes: course progress, purchases, join requests, … (interface.md, 10.1).
    * @throws ApiError 422 when the payload is not what the event's webhook carries
    */
   readonly publish: Publish

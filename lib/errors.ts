@@ -1,7 +1,7 @@
 /**
  * The errors with which operations refuse. Factories make plain failures; an operation declares them, and its handler throws
  * them with `fail` or `found`. The kernel turns them into answers: `{ error }` for an endpoint's own failures, `{ error,
- * message, status }` for authentication, permission, HTTPS and rate errors (specification, section 7).
+ * message, status }` for authentication, permission, HTTPS and rate errors (interface.md, 6).
  */
 
 /** One way in which an operation may fail, as declared and as thrown. */
@@ -98,7 +98,7 @@ export function found<R>(row: R | undefined, record: string): R {
   return row === undefined ? fail(notFound(record)) : row
 }
 
-/** An authentication, permission, HTTPS or rate error (specification, section 7). */
+/** An authentication, permission, HTTPS or rate error (interface.md, 6). */
 export function accessError(
   status: number,
   error: string,

@@ -85,7 +85,7 @@ export interface Declaration<
   readonly path: Path
   /** The same operation under a second method: PUT as well as PATCH. */
   readonly also?: { readonly id: Also; readonly method: Method }
-  /** What a key needs to call it, such as `members:write` (specification, section 5). */
+  /** What a key needs to call it, such as `members:write` (interface.md, 5.2). */
   readonly scope: Scope
   /** One sentence, ending with a full stop. */
   readonly summary: string
@@ -140,7 +140,7 @@ export interface AnyOperation {
   readonly path: string
   /** The same operation under a second method: PUT as well as PATCH. */
   readonly also?: { readonly id: string; readonly method: Method }
-  /** What a key needs to call it, such as `members:write` (specification, section 5). */
+  /** What a key needs to call it, such as `members:write` (interface.md, 5.2). */
   readonly scope: Scope
   /** What it does, in one sentence. */
   readonly summary: string

@@ -36,7 +36,7 @@ Each operation lists its own errors. All of them also have these, which [errors.
 - a list: 400
 - a POST: the errors of [\`Idempotency-Key\`](errors.md#idempotency)
 
-[gaps.md](gaps.md) lists the answers to open questions of the specification. The OpenAPI document,
+[gaps.md](gaps.md) lists the answers to open questions of the [interface](interface.md). The OpenAPI document,
 \`GET /admin/v1/spec.json\`, describes every field of the answers too.
 
 The examples were recorded in the network of the tests: its members begin with 101 and its spaces with 201.

@@ -24,7 +24,7 @@ const rules = { limiter: v.optional(callable<MakeLimiter>(), () => inMemory) } s
 const minute = 60
 
 /**
- * Counts requests per API key and minute (specification, section 8), with the package `rate-limiter-flexible`.
+ * Counts requests per API key and minute (interface.md, 8.1), with the package `rate-limiter-flexible`.
  * @param options where the counts are kept
  * @returns a limiter whose `count` rejects with the errors of the store
  * @throws TypeError that lists every option that is malformed or unknown

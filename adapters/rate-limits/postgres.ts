@@ -55,7 +55,7 @@ const statementTimeoutMs = 10_000
 const pause = 5
 
 /**
- * Rate limits that all processes on one PostgreSQL database count together, to the request (specification, section 8).
+ * Rate limits that all processes on one PostgreSQL database count together, to the request (interface.md, 8.2).
  *
  * @returns limits that never refuse because of the database: while it does not answer, each process counts for itself
  * @throws StorageError `unavailable` when it cannot be reached or the table is missing, `newer` when a newer version has

@@ -49,7 +49,7 @@ const addAll = `INSERT INTO "rate_limits" ("key", "used", "ends_at")
 const sweepAll = `DELETE FROM "rate_limits" WHERE NOT (${running})`
 
 /**
- * Rate limits that all processes on one SQLite file count together, to the request (specification, section 8).
+ * Rate limits that all processes on one SQLite file count together, to the request (interface.md, 8.2).
  *
  * @returns limits that never refuse because of the file: while it does not answer, each process counts for itself
  * @throws StorageError `unavailable`, `full` when the file next to the storage's cannot be made

@@ -87,7 +87,7 @@ const known = (options: EmbeddedRelayOptions): string => {
 const reportFault = (what: string, error: unknown): void => console.error(`folkmoot relay: ${what}:`, error)
 
 /**
- * Starts a relay in this process (specification, section 6). It delivers the events of the outbox until `stop`.
+ * Starts a relay in this process (interface.md, 11). It delivers the events of the outbox until `stop`.
  *
  * One process, one fate: while it is down nothing is delivered, and its load is the load of your server. `folkmoot-relay run` is the
  * better choice for production. One relay at a time reads a directory or a SQLite file; any number share a PostgreSQL database.

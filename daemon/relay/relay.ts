@@ -1,5 +1,5 @@
 /**
- * The relay: reads an outbox and delivers its events as webhooks, at least once (specification, section 6).
+ * The relay: reads an outbox and delivers its events as webhooks, at least once (interface.md, 11).
  *
  * It runs as a separate service or inside another process: it touches no signals, no exit codes and no streams.
  */

@@ -100,6 +100,7 @@ export const parts: readonly Part[] = [
       page('client-methods', 'Methods of the client'),
       page('storage-example', 'A storage, whole'),
       page('host-tables-example', 'A host’s own table, whole'),
+      page('interface', 'Rules of the interface'),
       page('gaps', 'Answers to open questions'),
     ],
   },

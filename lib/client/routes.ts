@@ -6,7 +6,7 @@ import { table } from './table.ts'
 export interface ClientRoute {
   readonly id: string
   readonly method: string
-  /** Below the network, with `:name` for an id and with the trailing slash of the specification. */
+  /** Below the network, with `:name` for an id and with the trailing slash of the interface (interface.md, 1.3). */
   readonly path: string
   /** The names of the ids in the path, in order. */
   readonly params: readonly string[]

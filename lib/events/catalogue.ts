@@ -1,5 +1,5 @@
 /**
- * The 47 kinds of event, each with the record that its webhook carries (specification, section 6). On the wire a name has
+ * The 47 kinds of event, each with the record that its webhook carries (interface.md, 10.3). On the wire a name has
  * the suffix `Hook`.
  */
 import type * as v from 'valibot'
@@ -215,7 +215,7 @@ export const catalogue = payloadsOf(declared)
 /** Every event for the host alone and its payload. */
 export const hostCatalogue = payloadsOf(declaredForHost)
 
-/** An event for integrations, without the `Hook` that it ends in on the wire. Specification, section 6. */
+/** An event for integrations, without the `Hook` that it ends in on the wire. interface.md, 10.2. */
 export type WebhookName = keyof typeof catalogue
 /** An event for the host alone, such as mail to send. */
 export type HostEventName = keyof typeof hostCatalogue
@@ -233,7 +233,7 @@ export interface EventOf<Name extends EventName> {
   readonly event_type: `${Name}Hook`
   /** ISO 8601, UTC. */
   readonly event_timestamp: string
-  /** The record that the event carries (specification, section 6). */
+  /** The record that the event carries (interface.md, 10.3). */
   readonly payload: PayloadOf<Name>
 }
 

@@ -18,7 +18,7 @@ export interface Emission {
 export const newEventId = (now: string, chance: Chance): string => uuidAt(Date.parse(now), chance.uuid())
 
 /**
- * Puts an event into its envelope (specification, section 6): `event_id`, `event_timestamp`, `event_type`, `payload`. The
+ * Puts an event into its envelope (interface.md, 10.2): `event_id`, `event_timestamp`, `event_type`, `payload`. The
  * body is written here once and never again.
  * @returns the record for the outbox
  * @param network_id the network in which it happened

@@ -223,7 +223,7 @@ export function optionalOrNull<S extends v.GenericSchema>(schema: S): v.NullishS
 }
 
 /**
- * The body of a request. Unknown fields are ignored (specification, section 4; docs/gaps.md).
+ * The body of a request. Unknown fields are ignored (interface.md, 4.1; gaps.md).
  * @param name its name in the interface description
  * @param fields its fields; those that may be left out are wrapped in `optional` or `optionalOrNull`
  */

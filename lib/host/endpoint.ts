@@ -3,10 +3,10 @@ import type { AttributeChanges, CredentialName } from '../outbox/endpoint-attrib
 import type { Id } from '../storage/table.ts'
 import type { EndpointRow } from '../storage/tables/administration.ts'
 
-/** The changes of a webhook endpoint (specification, section 6, setup). Omitted fields stay as they are. */
+/** The changes of a webhook endpoint (interface.md, 11.1). Omitted fields stay as they are. */
 export interface EndpointChanges extends AttributeChanges {
   /**
-   * Sent as `Authorization: Bearer <key>` (specification, section 6). `true`: made here, unless there is one. `null`: none, so that
+   * Sent as `Authorization: Bearer <key>` (interface.md, 11.2). `true`: made here, unless there is one. `null`: none, so that
    * `headers` may have an `Authorization` of their own, such as one of basic authentication.
    */
   readonly key?: string | true | null

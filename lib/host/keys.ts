@@ -15,7 +15,7 @@ import type { Changes } from './audit/changes.ts'
 import type { AuditSubject } from './audit/line.ts'
 import type { Networks } from './networks.ts'
 
-/** An API key to be (specification, section 5, rule 2). */
+/** An API key to be (interface.md, 5.2). */
 export interface NewKey {
   /** The network, by id or subdomain. */
   readonly network_id: Id | number
@@ -60,7 +60,7 @@ export interface KeyPage {
 /** The calls about API keys. A network is named by its id or its subdomain. */
 export interface Keys {
   /**
-   * Creates a key. The token is in the answer and can never be read again (specification, section 5, rule 3).
+   * Creates a key. The token is in the answer and can never be read again (interface.md, 5.3).
    * @throws ApiError 404 when there is no such network, 422 when a value is refused or there is no member to act
    */
   create(key: NewKey): Promise<{ readonly token: string; readonly key: KeyListing }>

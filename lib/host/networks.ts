@@ -30,7 +30,7 @@ export interface NetworkChanges {
   readonly description?: string
   /** The plan that sets the rate limit. */
   readonly service_plan?: NetworkRow['service_plan']
-  /** Whether the plan shows members' e-mail addresses (specification, section 2, e-mail rule 3). */
+  /** Whether the plan shows members' e-mail addresses (interface.md, 7.3). */
   readonly member_email_visibility?: boolean
 }
 

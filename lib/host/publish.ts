@@ -16,7 +16,7 @@ export interface Publication<Name extends WebhookName> {
   readonly network: Id | number
   /** The event's name, with or without `Hook`. */
   readonly event: Name | `${Name}Hook`
-  /** The record that the event's webhook carries (specification, section 6). */
+  /** The record that the event's webhook carries (interface.md, 10.3). */
   readonly payload: PayloadOf<Name>
 }
 

@@ -24,7 +24,7 @@ const wholeNumber = (name: string, text: string | undefined, otherwise: number):
 }
 
 /**
- * Reads `page`, `per_page` and `after` (specification, section 4, rule 3; docs/gaps.md, paging).
+ * Reads `page`, `per_page` and `after` (interface.md, 3.1 and 3.2; gaps.md, paging).
  * @throws ApiError 400 when one of them is zero, negative or not a number
  */
 export function readPaging(query: Readonly<Record<string, string | undefined>>): Paging {

@@ -58,8 +58,8 @@ const maxNetworks = 500
 const maxQuery = 8192
 
 /**
- * Makes the admin panel of a community: API keys, webhooks, deliveries and the audit in the browser (specification, sections 5
- * and 6). It keeps no session.
+ * Makes the admin panel of a community: API keys, webhooks, deliveries and the audit in the browser (interface.md, 5 and
+ * 11). It keeps no session.
  * @param community its networks, keys and endpoints
  * @param options who may enter, and where the panel is
  * @returns a function of requests, for every host that the API works in. If `authorize` takes a second argument, so does it

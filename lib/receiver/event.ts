@@ -1,4 +1,4 @@
-/** The event in a body (specification, section 6). */
+/** The event in a body (interface.md, 10.2). */
 import type { EventName, EventOf } from '../events/catalogue.ts'
 import { WebhookError } from './errors.ts'
 

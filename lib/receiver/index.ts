@@ -1,6 +1,6 @@
 /**
  * `folkmoot/receiver`: checks deliveries of the relay, and of any sender of Standard Webhooks in the envelope of the
- * specification, section 6. Web standards only, no dependency. Nothing is declared here.
+ * interface.md, 11. Web standards only, no dependency. Nothing is declared here.
  */
 import '../base/supported-runtime.ts'
 

@@ -44,7 +44,7 @@ const defaultTolerance = 300
 const defaultMaxBytes = 16 * 1024 * 1024
 
 /**
- * Checks a delivery: its method, its key, its body, its signature and its event, in this order (specification, section 6).
+ * Checks a delivery: its method, its key, its body, its signature and its event, in this order (interface.md, 11.7).
  * @param request a Web `Request`, or a request of a framework with its raw body
  * @throws WebhookError if it must not be believed; answer its `status`
  * @throws TypeError for options that cannot be used

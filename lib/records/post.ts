@@ -37,7 +37,7 @@ const Author = record('PostAuthor', {
   first_name: describe(Text, 'Their first name.'),
 })
 
-/** A post in a webhook: its record, and in addition to `creator_id` the author as an object (specification, section 6). */
+/** A post in a webhook: its record, and in addition to `creator_id` the author as an object (interface.md, 10.4). */
 export const PostPayload = record('PostPayload', {
   ...Post.entries,
   author: describe(Author, 'The member whom `creator_id` names, in short.'),

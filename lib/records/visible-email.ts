@@ -5,7 +5,7 @@ import type { MemberRow } from '../storage/tables/members.ts'
 export const maskedEmail = 'a***@***.***'
 
 /**
- * A member's address as all others see it (specification, section 2, e-mail rules 2 and 3). It is empty without consent to
+ * A member's address as all others see it (interface.md, 7.2 and 7.3). It is empty without consent to
  * commercial e-mail, and masked unless the network shows addresses. Consent ends with the membership: the address of somebody
  * who has left is empty.
  */

@@ -89,7 +89,7 @@ const CustomFieldUpdate = request('CustomFieldUpdateRequest', {
 
 const notOfHosts = refused('The fields of tags and badges belong to the network: they can be neither changed nor deleted')
 
-/** Invalid values of the filter are ignored (specification, section 4, operation 1). */
+/** Invalid values of the filter are ignored (interface.md, 3.3). */
 const ResponseTypeFilter = publish(v.fallback(v.optional(ResponseType), undefined), {
   type: 'string',
   enum: ResponseType.options,

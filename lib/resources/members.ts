@@ -110,7 +110,7 @@ export const createMember = operation({
     const record = presentMember(call, member)
     if (send_welcome_email)
       call.emit('WelcomeEmailRequested', { member: record, email: member.email, network_id: call.network.id })
-    // The one answer that shows the address as supplied (specification, section 2, e-mail rule 1).
+    // The one answer that shows the address as supplied (interface.md, 7.1).
     return { ...record, email: names.email }
   },
 })

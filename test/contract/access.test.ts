@@ -1,4 +1,4 @@
-/** The access of each caller to every route: tokens, scopes and networks (specification, sections 5 and 7). */
+/** The access of each caller to every route: tokens, scopes and networks (interface.md, 5 and 6). */
 import { afterAll, expect, test } from 'vitest'
 import { newToken } from '../../lib/base/token.ts'
 import { operations } from '../../lib/operations.ts'

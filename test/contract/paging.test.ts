@@ -1,4 +1,4 @@
-/** Lists, for every route that returns one: pages, links, order (specification, section 4, rule 3; design: settled gaps). */
+/** Lists, for every route that returns one: pages, links, order (interface.md, 3). */
 import { afterAll, expect, test } from 'vitest'
 import { isPaged } from '../../lib/fields.ts'
 import { request } from '../support/community.ts'

@@ -9,7 +9,7 @@ const { files, exports } = JSON.parse(readFileSync(join(root, 'package.json'), '
   readonly exports: Readonly<Record<string, string | { readonly default: string }>>
 }
 /** Pages about the sources themselves. */
-const aboutSources = ['docs/concepts.md']
+const aboutSources = ['docs/concepts.md', 'docs/interface.md']
 /** Pages for people who change the sources. The package has none of them. */
 const forContributors = [
   'CONTRIBUTING.md',

@@ -78,7 +78,7 @@ function limitsProblem(endpoint: OpenEndpoint, origin: string, settings: Connect
 export const userAgentOf = (version?: string): string => (version ? `folkmoot-relay/${version}` : 'folkmoot-relay')
 
 /**
- * Sends webhooks by section 6 of the specification: POST, any 2xx acknowledges, no redirect is followed.
+ * Sends webhooks (interface.md, 11): POST, any 2xx acknowledges, no redirect is followed.
  * @param settings read again at each attempt
  */
 export function createSender(

@@ -19,7 +19,7 @@ const counted = integerBetween(0, Number.MAX_SAFE_INTEGER)
 
 export const memberNotifications = (notification: MakeNotification) => ({
   /**
-   * A member has consented to commercial e-mail, or taken it back (specification, section 2, e-mail rule 2): `MemberUpdated`, if
+   * A member has consented to commercial e-mail, or taken it back (interface.md, 7.2): `MemberUpdated`, if
    * that is different now. With consent others see the address as the network shows addresses, without it they see `""`.
    * @throws ApiError 404, 422
    */
@@ -28,7 +28,7 @@ export const memberNotifications = (notification: MakeNotification) => ({
   ),
 
   /**
-   * A member has changed their profile, or their consent to commercial e-mail (specification, section 2, e-mail rule 2). Sends
+   * A member has changed their profile, or their consent to commercial e-mail (interface.md, 7.2). Sends
    * `MemberUpdated` if anything is different.
    * @throws ApiError 404, 422
    */

@@ -35,7 +35,7 @@ interface Credentials {
 
 const unauthorized = (message: string) => accessError(401, 'unauthorized', message, { 'www-authenticate': 'Bearer' })
 /**
- * The token of an `Authorization` header (specification, section 5, rule 1).
+ * The token of an `Authorization` header (interface.md, 5.1).
  * @throws ApiError 401 `unauthorized` if it is missing, doubled, or not a bearer token
  */
 export function bearerToken(header: string | null): string {

@@ -7,7 +7,7 @@ export function allows(scopes: readonly string[], scope: Scope): boolean {
 }
 
 /**
- * Refuses a caller without the operation's scope (specification, section 7).
+ * Refuses a caller without the operation's scope (interface.md, 6.4).
  * @throws ApiError 403 `forbidden`
  */
 export function authorise(scopes: readonly string[], scope: Scope): void {

@@ -22,7 +22,7 @@ export const isSecure = (incoming: Incoming, { trustProxy }: Pick<Settings, 'tru
 }
 
 /**
- * Refuses plain HTTP before any other check (specification, section 5, rule 6).
+ * Refuses plain HTTP before any other check (interface.md, 1.4).
  * @param refused called before the refusal
  * @throws ApiError 403 `https_required`
  */

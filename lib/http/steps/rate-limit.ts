@@ -4,7 +4,7 @@ import type { RateLimiter } from '../../settings.ts'
 import type { NetworkRow } from '../../storage/tables/administration.ts'
 
 /**
- * Counts a request against the limit of the network's plan (specification, section 8).
+ * Counts a request against the limit of the network's plan (interface.md, 8.1).
  * @param headers gets `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset`
  * @returns nothing to wait for, where there is no limit
  * @throws ApiError 429 with `Retry-After` in whole seconds

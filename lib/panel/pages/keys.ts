@@ -1,4 +1,4 @@
-/** API keys: list, create, show once, revoke (specification, section 5, rules 2 to 5). */
+/** API keys: list, create, show once, revoke (interface.md, 5.2 to 5.5). */
 import { isStorableId } from '../../base/ids.ts'
 import { ApiError, found } from '../../errors.ts'
 import type { KeyListing, KeyQuery } from '../../host/keys.ts'

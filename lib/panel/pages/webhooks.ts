@@ -1,4 +1,4 @@
-/** Webhook endpoints: the list, one endpoint, and its changes that need no form (specification, section 6, setup). */
+/** Webhook endpoints: the list, one endpoint, and its changes that need no form (interface.md, 11.1). */
 import { isoTime } from '../../base/clock.ts'
 import { isStorableId } from '../../base/ids.ts'
 import { found } from '../../errors.ts'

@@ -15,7 +15,7 @@ export const networks = table(
     description: defaultsTo(text(), ''),
     /** The plan that the network pays for: it sets the rate limit. */
     service_plan: defaultsTo(text<'standard' | 'premium' | 'unlimited'>(), 'standard'),
-    /** Whether that plan shows members' e-mail addresses (specification, section 2, e-mail rule 3). */
+    /** Whether that plan shows members' e-mail addresses (interface.md, 7.3). */
     member_email_visibility: defaultsTo(boolean(), false),
   },
   { unique: [['subdomain']], global: true },

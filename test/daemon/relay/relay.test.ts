@@ -4,7 +4,7 @@ import { openOperatorStore } from '../../../daemon/relay/open-store.ts'
 import { bench, endpoint, event, events, pass, receiver, status, until } from './support.ts'
 
 describe('a delivery', () => {
-  test('carries exactly the specification’s headers and the stored bytes', async () => {
+  test('carries exactly the documented headers and the stored bytes', async () => {
     const hook = await receiver()
     const { append } = await bench()
     const body = '{"event_id":"a","b":1,"a":"Grüße \\u2028 – 😀","n":12345678901234567890}'

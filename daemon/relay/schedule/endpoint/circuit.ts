@@ -1,5 +1,5 @@
 /**
- * The circuit breaker of one endpoint (specification, sections 3 and 6): cockatiel's circuit breaker behind a gate. When it
+ * The circuit breaker of one endpoint (interface.md, 12): cockatiel's circuit breaker behind a gate. When it
  * opens is in `opening-rule.ts`.
  *
  * Terms

@@ -103,7 +103,7 @@ export async function reach({ paced, name }: Side): Promise<void> {
     throw new UsageError(`${name} is not there (status ${status}): look at the address and at the network`)
 }
 
-/** Whether an answer is about the token alone: it lacks a scope (specification, section 7). */
+/** Whether an answer is about the token alone: it lacks a scope (interface.md, 6.4). */
 export const isRefusedToken = ({ status, body }: Answered): boolean =>
   status === 403 && isGiven(body) && typeof body['message'] === 'string'
 

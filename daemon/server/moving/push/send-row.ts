@@ -189,7 +189,7 @@ function leftBy(push: Sending, error: ClientError): { readonly reason: LeftOut; 
   return { reason: new LeftOut(sentenceOf(error), true), isCertain: !isFault }
 }
 
-/** Whether the token may not do this at all (specification, section 7). A refusal of one record has a sentence alone. */
+/** Whether the token may not do this at all (interface.md, 6.4). A refusal of one record has a sentence alone. */
 export const isForbidden = ({ status, body }: ClientError): boolean =>
   status === 403 && isGiven(body) && typeof body['message'] === 'string'
 

@@ -1,5 +1,5 @@
 /**
- * A server of the Admin API that is not folkmoot, written from the specification alone. Its ids are numbers, its pages are short,
+ * A server of the Admin API that is not folkmoot, written from docs/interface.md alone. Its ids are numbers, its pages are short,
  * and some of its lists are arrays. Its times have an offset, and fields are unknown, missing or null.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
