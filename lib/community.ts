@@ -120,6 +120,11 @@ export interface Community extends HostCalls {
   readonly handle: (request: Request, about?: AboutRequest) => Promise<Response | undefined>
   /** The same as `fetch`, without a `Request` and a `Response`: for server adapters. Never rejects. */
   readonly serve: (incoming: Incoming) => Promise<Answer>
+  /**
+   * The response to a request whose token is missing, unknown, revoked or expired: a 401. `undefined` if the token works, whatever
+   * its scopes. For what stands in front of the API and takes its tokens, such as the tools for agents.
+   */
+  readonly tokenRefusal: (request: Request) => Promise<Response | undefined>
   /** How much is in flight now, for metrics. */
   readonly inFlight: () => InFlight
   /**
@@ -179,7 +184,12 @@ export function communityOf(options: Options, chance: Chance, warn?: Warn): Comm
     [`${apiRoot}/spec.json`, documentText('api')],
     [webhooksSpec, documentText('webhooks')],
   ])
-  const { serve, settled, inFlight, trafficOf } = server(operations, settings, pipeline(settings, transactions), documents)
+  const { serve, tokenRefusal, settled, inFlight, trafficOf } = server(
+    operations,
+    settings,
+    pipeline(settings, transactions),
+    documents,
+  )
   const owns = (pathname: string): boolean => {
     if (!pathname.startsWith(basePath)) return false
     const path = pathname.slice(basePath.length)
@@ -200,6 +210,10 @@ export function communityOf(options: Options, chance: Chance, warn?: Warn): Comm
     handle: async (request, about) =>
       owns(addressOf(request).pathname) ? respond(request, about && (() => about.requestId)) : undefined,
     serve,
+    async tokenRefusal(request) {
+      const answer = await tokenRefusal(fromRequest(request))
+      return answer && toResponse(answer, request.method)
+    },
     inFlight,
     basePath,
     owns,

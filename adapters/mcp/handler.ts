@@ -56,11 +56,12 @@ const rules = {
 const bearer = (request: Request): string | undefined =>
   /^Bearer +([^\s,]{1,512}) *$/i.exec(request.headers.get('authorization') ?? '')?.[1]
 
-const unauthorized = (): Response =>
-  Response.json(
-    { error: 'unauthorized', message: 'Send the API token as `Authorization: Bearer <API_TOKEN>`.', status: 401 },
-    { status: 401, headers: { 'www-authenticate': 'Bearer' } },
-  )
+/** A 401 names what is wrong with a token that came (RFC 6750), so that the agent gets another one. */
+function withChallenge(refusal: Response, request: Request): Response {
+  if (refusal.status === 401 && request.headers.has('authorization'))
+    refusal.headers.set('www-authenticate', 'Bearer error="invalid_token"')
+  return refusal
+}
 
 const loopback: ReadonlySet<unknown> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
@@ -100,7 +101,7 @@ async function loadProtocol() {
  * @example const mcp = createMcp(community, { write: ['posts'] })
  */
 export function createMcp(community: Community, options: McpOptions = {}): Mcp {
-  if (!v.is(withMethods(['fetch', 'call', 'owns']), community))
+  if (!v.is(withMethods(['fetch', 'call', 'owns', 'tokenRefusal']), community))
     throw new TypeError('createMcp: the first argument must be a community, as createCommunity returns it')
   requirePackage('createMcp', protocolPackage)
   const { network, token, origins, ...choice } = checkOptions('createMcp', rules, options, 'community, { network, write }')
@@ -131,7 +132,9 @@ export function createMcp(community: Community, options: McpOptions = {}): Mcp {
   // Each request fails with it.
   handler.catch(() => {})
   const fetch = async (request: Request): Promise<Response> => {
-    if (token === undefined && bearer(request) === undefined) return unauthorized()
+    // For every message, not only for those that call the API: an agent gets another token only after a 401 over HTTP.
+    const refusal = token === undefined ? await community.tokenRefusal(request) : undefined
+    if (refusal) return withChallenge(refusal, request)
     // A token of the request comes from a caller who holds it; the option's would serve any page.
     if (token !== undefined && isStrange(request.headers.get('origin'), origins)) return strangeOrigin()
     // Asked again after a failure: a network may be there by then.

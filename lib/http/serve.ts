@@ -52,7 +52,7 @@ interface Exchange {
 export function server(operations: readonly AnyOperation[], settings: Settings, { text }: Pipeline, documents: Documents) {
   const { basePath, limits, tracing } = settings
   const match = routeTable(operations)
-  const { withCaller, settled } = authenticator(settings)
+  const { withCaller, requireWorking, settled } = authenticator(settings)
   const inFlight = inFlightCounter(limits)
   const traffic = trafficCounter(settings.clock)
 
@@ -159,6 +159,15 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
     return answerOf(result, isReplay ? { ...headers, 'idempotency-replayed': 'true' } : headers)
   }
 
+  /** The answer that refuses a request for its token alone; `undefined` if the token works. The request is not counted. */
+  async function tokenRefusal(incoming: Incoming): Promise<Answer | undefined> {
+    try {
+      await requireWorking(bearerToken(incoming.header('authorization')))
+    } catch (error) {
+      return isApiError(error) && error.status !== 401 ? undefined : failureAnswer(error, {}, undefined, incoming)
+    }
+  }
+
   /** The content of a body, which can be read once. */
   function contentOf(exchange: Exchange): Promise<unknown> | undefined {
     exchange.content ??= readContent(exchange)
@@ -195,7 +204,7 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
     }
   }
 
-  return { serve, settled, inFlight: inFlight.figures, trafficOf: traffic.of }
+  return { serve, tokenRefusal, settled, inFlight: inFlight.figures, trafficOf: traffic.of }
 }
 
 const noQuery = {}

@@ -106,6 +106,13 @@ export function authenticator(settings: Settings) {
      */
     withCaller: <T>(sent: Credentials, headers: Record<string, string>, run: (caller: Caller) => Promise<T>): Promise<T> =>
       withCaller((fresh) => authenticate(sent.token, sent.network, fresh || sent.fresh), headers, run),
+    /**
+     * Whether a token works, by rows that are read now.
+     * @throws ApiError as a request with this token would
+     */
+    async requireWorking(token: string): Promise<void> {
+      await authenticate(token, '', true)
+    },
     settled: uses.settled,
   }
 }

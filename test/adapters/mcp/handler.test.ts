@@ -99,10 +99,71 @@ const post = (body: unknown, headers: Record<string, string> = {}, url = 'http:/
   })
 const showMe = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'me_show', arguments: {} } }
 
+const messages = {
+  initialize: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+  'tools/list': {},
+  'tools/call': { name: 'me_show', arguments: {} },
+  ping: {},
+}
+
+test.each(Object.entries(messages))('%s with a token that does not work is a 401 over HTTP', async (method, params) => {
+  const { community, clock, newToken } = await testCommunity()
+  const mcp = createMcp(community)
+  const send = (token: string) => mcp(post({ jsonrpc: '2.0', id: 1, method, params }, { authorization: `Bearer ${token}` }))
+  const refused = async (token: string) => {
+    const { status, headers } = await send(token)
+    return [status, headers.get('www-authenticate')]
+  }
+  const invalid = [401, 'Bearer error="invalid_token"']
+  const network_id = (await community.networks.list())[0]?.id ?? ''
+  const revoked = await community.keys.create({ network_id, name: 'Agent', scopes: ['*'] })
+  const ending = await community.keys.create({
+    ...{ network_id, name: 'Agent', scopes: ['*'], expires_at: new Date(clock.now() + 60_000).toISOString() },
+  })
+  for (const { token } of [revoked, ending]) expect((await send(token)).status).toBe(200)
+  await community.keys.revoke(network_id, revoked.key.id)
+  clock.advance(60_000)
+  expect(await refused(revoked.token)).toEqual(invalid)
+  expect(await refused(ending.token)).toEqual(invalid)
+  expect(await refused('fmt_made_up')).toEqual(invalid)
+  expect(await refused('two, tokens')).toEqual(invalid)
+  // A token that lacks a scope works: the tool says what it lacks.
+  expect((await send(await newToken('tags:read'))).status).toBe(200)
+})
+
+test('a stream and the end of a session need a token that works, too', async () => {
+  const { community, token } = await testCommunity()
+  const mcp = createMcp(community)
+  for (const method of ['GET', 'DELETE']) {
+    const status = async (sent: string) =>
+      (await mcp(new Request('https://api.test/mcp', { method, headers: { authorization: `Bearer ${sent}` } }))).status
+    expect(await status('fmt_made_up')).toBe(401)
+    expect(await status(token)).not.toBe(401)
+  }
+})
+
+test('whether a token works is not counted against its rate limit', async () => {
+  let counted = 0
+  const rateLimiter = {
+    async count() {
+      counted++
+      return { allowed: true, remaining: 99, resetSeconds: 12 }
+    },
+  }
+  const { community, token } = await testCommunity({ rateLimiter })
+  await community.networks.update('1', { service_plan: 'standard' })
+  const mcp = createMcp(community)
+  const authorization = { authorization: `Bearer ${token}` }
+  for (let turn = 0; turn < 5; turn++) await mcp(post({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }, authorization))
+  expect(counted).toBe(0)
+  await mcp(post(showMe, authorization))
+  expect(counted).toBe(1)
+})
+
 test('a batch lists the tools once, so that a short request has no huge answer', async () => {
-  const { community } = await testCommunity()
+  const { community, token } = await testCommunity()
   const batch = Array.from({ length: 100 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'tools/list' }))
-  const answer = await createMcp(community, { write: ['*'] })(post(batch, { authorization: 'Bearer made-up' }))
+  const answer = await createMcp(community, { write: ['*'] })(post(batch, { authorization: `Bearer ${token}` }))
   const text = await answer.text()
   expect(text.match(/"inputSchema"/g)).toHaveLength(community.operations.length)
   expect(text.match(/tools\/list may come once in a batch/g)).toHaveLength(99)
