@@ -5,6 +5,7 @@ import * as v from 'valibot'
 import { checkedOptions } from '../../lib/base/options.ts'
 import { isAddressRange } from '../../lib/base/reach.ts'
 import { shortestLease } from './attempt-timeout.ts'
+import { noProxyProblem } from './no-proxy.ts'
 import { SettingsError } from './settings-error.ts'
 
 export { SettingsError } from './settings-error.ts'
@@ -90,7 +91,17 @@ export const settingRules = {
   /** The HTTP proxy that every delivery goes through by CONNECT, such as `http://user:password@proxy.example:3128`. */
   proxy: v.optional(v.pipe(v.string(proxyRule), v.check(isProxy, proxyRule))),
   /** Hosts to reach without `proxy`, in the form of the variable `NO_PROXY`: `intern.example,10.0.0.0/8`. */
-  noProxy: v.optional(v.pipe(v.string(hostsRule), v.maxLength(10_000, hostsRule)), ''),
+  noProxy: v.optional(
+    v.pipe(
+      v.string(hostsRule),
+      v.maxLength(10_000, hostsRule),
+      v.check(
+        (list) => noProxyProblem(list) === undefined,
+        ({ input }) => noProxyProblem(input) ?? hostsRule,
+      ),
+    ),
+    '',
+  ),
   /** The address of this machine that connections are made from. Only addresses of its family are connected to. */
   sourceAddress: v.optional(
     v.pipe(

@@ -1,7 +1,5 @@
 /** The proxy that the relay sends through: its address, and the hosts that are reached without it. */
-import { isIP } from 'node:net'
-import { isAddressRange } from '../../../lib/base/reach.ts'
-import { inRanges } from '../addresses.ts'
+import { isExcepted } from '../no-proxy.ts'
 
 export interface ProxySettings {
   /** `http://user:password@proxy.example:3128`. */
@@ -58,26 +56,6 @@ export function proxyOf(text: string): HttpProxy {
 
 /** The address of a proxy without its credentials, for people. */
 export const shownProxy = (text: string): string => URL.parse(text)?.origin ?? ''
-
-/**
- * Whether a list of the form of `NO_PROXY` names a host: `*`, names with their subdomains, addresses and ranges, each with a port or
- * without one, between commas or blanks.
- */
-export function isExcepted(list: string, host: string, port: number): boolean {
-  const name = bare(host).toLowerCase().replace(/\.$/, '')
-  return list
-    .toLowerCase()
-    .split(/[\s,]+/)
-    .filter((each) => each !== '')
-    .some((each) => {
-      if (each === '*') return true
-      if (isAddressRange(each)) return isIP(name) !== 0 && inRanges([each], name)
-      const [, of = '', its] = /^(.*?)(?::(\d+))?$/.exec(each) ?? []
-      if (its !== undefined && Number(its) !== port) return false
-      const wanted = bare(of).replace(/^\*?\./, '')
-      return wanted !== '' && (name === wanted || (isIP(name) === 0 && name.endsWith(`.${wanted}`)))
-    })
-}
 
 /**
  * The proxy for an endpoint.

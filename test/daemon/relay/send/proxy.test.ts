@@ -2,7 +2,6 @@
 import { createServer as createHttps } from 'node:https'
 import { createServer as createNet } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { isExcepted } from '../../../../daemon/relay/send/proxy.ts'
 import { certificateFor } from '../../../support/certificate.ts'
 import { connectProxy, type Misbehaviour } from '../../../support/connect-proxy.ts'
 import { bench, endpoint, event, events, pass, receiver, until } from '../support.ts'
@@ -136,26 +135,6 @@ describe('an attempt through a proxy', () => {
     expect(proxy.requests).toHaveLength(1)
   })
 })
-
-test.each<readonly [string, string, number, boolean]>([
-  ['*', 'example.org', 443, true],
-  ['example.org', 'example.org', 443, true],
-  ['example.org', 'www.Example.org', 443, true],
-  ['.example.org', 'example.org', 443, true],
-  ['*.example.org', 'a.b.example.org.', 443, true],
-  ['example.org', 'badexample.org', 443, false],
-  ['example.org:8443', 'example.org', 443, false],
-  ['example.org:8443', 'example.org', 8443, true],
-  ['a.example b.example,c.example', 'c.example', 443, true],
-  ['10.0.0.0/8', '10.1.2.3', 443, true],
-  ['10.0.0.0/8', '11.1.2.3', 443, false],
-  ['0.0.3', '10.0.0.3', 443, false],
-  ['10.0.0.3:80', '10.0.0.3', 80, true],
-  ['::1', '[::1]', 443, true],
-  ['[::1]:443', '[::1]', 443, true],
-  ['fd00::/8', '[fd00::1]', 443, true],
-  [' , ', 'example.org', 443, false],
-])('NO_PROXY=%s names %s:%i: %s', (list, host, port, expected) => expect(isExcepted(list, host, port)).toBe(expected))
 
 describe('a relay whose proxy', () => {
   test('is down loses nothing, charges no endpoint, and goes on when it is back', async () => {
