@@ -14,7 +14,7 @@ export function hintAtHelp(command: Command, words = command.name()): void {
 /** The commands of both programs: none loads the other one for a message. A test compares this with them. */
 export const programCommands = {
   folkmoot: [
-    ...['serve', 'init', 'trigger', 'panel-link', 'info', 'listen', 'mcp', 'migrate', 'copy', 'pull', 'push', 'diff', 'spec'],
+    ...['serve', 'init', 'trigger', 'panel-link', 'info', 'listen', 'mcp', 'migrate', 'copy', 'pull', 'diff', 'spec'],
     ...['create', 'list', 'show', 'update'].map((name) => `networks ${name}`),
     ...['list', 'unban', 'erase', 'consent'].map((name) => `members ${name}`),
     ...['create', 'list', 'revoke'].map((name) => `keys ${name}`),

@@ -5,7 +5,6 @@ export const auditActions = [
   'network.created',
   'network.updated',
   'network.pulled',
-  'network.pushed',
   'key.created',
   'key.revoked',
   'endpoint.added',

@@ -1,4 +1,4 @@
-/** Groups of the stages of a pull or a push: their names for `--only`, and the groups that their records refer to. */
+/** Groups of the stages of a pull: their names for `--only`, and the groups that their records refer to. */
 import type { Group } from '../../../lib/operation.ts'
 import { UsageError } from '../../usage.ts'
 

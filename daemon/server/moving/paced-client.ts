@@ -2,7 +2,7 @@
 import { type Client, type ClientOptions, createClient, RateLimited } from '../../../lib/client/index.ts'
 import { pause, systemTiming } from '../../../lib/client/timing.ts'
 
-/** Requests of one pull, push or comparison. */
+/** Requests of one pull or comparison. */
 export interface Pace {
   /** How many requests were sent, with repeats. */
   requests: number

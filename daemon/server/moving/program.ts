@@ -1,4 +1,4 @@
-/** The options of `pull`, `push` and `diff`. */
+/** The options of `pull` and `diff`. */
 import type { Command } from 'commander'
 import { UsageError } from '../../usage.ts'
 import { variableOption } from '../../variables.ts'
@@ -23,28 +23,6 @@ export function movingCommands(program: Command, host: MovingHost): void {
     .option('--since <time>', 'skip records that were last changed before this time, ISO 8601')
     .option('--json', 'print JSON for programs')
     .action(async (flags) => (await import('./pull/pull.ts')).pull(flags, host))
-
-  withToken(
-    program
-      .command('push')
-      .description('copy a network of a storage to any server of this API; run again, it sends what is new or has changed')
-      .requiredOption('--from <address>', storageForms.replace('memory:, ', ''))
-      .addOption(variableOption('--outbox <directory>', 'the outbox of lowdb; next to the file by default'))
-      .addOption(networkOption('the network').makeOptionMandatory())
-      .requiredOption('--to <url>', 'the address of the server')
-      .option('--to-network <id or subdomain>', 'the network on the server, if it has another name there'),
-    '--token',
-    'that server',
-  )
-    .option('--only <groups>', 'only these groups, such as members,spaces, and what they refer to; invites come only if named')
-    .option('--state <file>', 'the file that remembers what was sent; next to the storage by default')
-    .option(
-      '--assets <directory>',
-      'the directory of uploads, as of serve; by default ./assets, or next to the file of the storage',
-    )
-    .option('--dry-run [yes]', 'show what would be sent, and send nothing')
-    .option('--json', 'print JSON for programs')
-    .action(async (flags) => (await import('./push/push.ts')).push(flags, host))
 
   const diff = program
     .command('diff')

@@ -1,4 +1,4 @@
-/** The progress of a pull, a push or a comparison. */
+/** The progress of a pull or a comparison. */
 import { bar, type ProgressHost, type ProgressLine } from '../commands/progress-line.ts'
 
 /** The parts of the process that these commands use. */
@@ -7,7 +7,7 @@ export interface MovingHost extends ProgressHost {
   readonly failed: () => void
 }
 
-/** How far a pull or a push is. */
+/** How far a pull is. */
 export interface Progress {
   readonly stage: string
   /** Of the stages, from 1. */
@@ -19,7 +19,7 @@ export interface Progress {
   readonly requests: number
 }
 
-/** Shows how far a pull or a push is. */
+/** Shows how far a pull is. */
 export const showStage = (line: ProgressLine, { stage, number, stages, read, requests }: Progress): void =>
   line.show(stage, `${bar(number / stages)} ${number} of ${stages}: ${stage}, ${read} records, ${requests} requests`)
 

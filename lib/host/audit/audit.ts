@@ -28,7 +28,6 @@ const workActions = [
   'deliveries.skipped',
   'members.consent',
   'network.pulled',
-  'network.pushed',
 ] as const satisfies readonly AuditAction[]
 
 /** Before work its intent, and after work its failure. */

@@ -190,33 +190,4 @@ test('commands that do more than change a row leave two lines, and one that fail
   const [asked, done] = await ofCopy.told('1')
   expect([asked, done]).toMatchObject(works('network.pulled', network, { from }, {}))
   expect(done.details.added).toBeGreaterThan(50)
-
-  const push = [
-    'push',
-    '--from',
-    copy,
-    '--network',
-    'demo',
-    '--to',
-    facts.url,
-    '--token',
-    facts.token,
-    '--only',
-    'members',
-    '--json',
-  ]
-  await folkmoot(...push, '--dry-run')
-  expect(await ofCopy.told('1')).toHaveLength(2)
-  const pushed = await folkmoot(...push)
-  expect(pushed.refused).toBeUndefined()
-  expect((await ofCopy.told('1')).slice(2)).toMatchObject(
-    works(
-      'network.pushed',
-      { ...network, name: expect.any(String) },
-      { to: from, only: 'members' },
-      { sent: expect.any(Number) },
-    ),
-  )
-  await folkmoot(...push.with(-2, 'nonsense'))
-  expect(await ofCopy.told('1')).toHaveLength(4)
 })

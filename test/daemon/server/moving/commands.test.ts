@@ -116,13 +116,6 @@ test('wrong options name themselves and the remedy', async () => {
   expect(await pull('--from', 'https://example.org', '--network', '../x', '--token', 'two lines', ...target)).toBe(
     'the server of --from: the network must be the id or the subdomain of a network; the token must be the API token: a text of printable ASCII without blanks',
   )
-  const push = async (...args: readonly string[]) =>
-    (await folkmoot('push', '--network', 'demo', '--to', 'https://example.org', '--token', 't', ...args)).refused
-  expect(await push('--from', 'memory:')).toMatch(/--from memory: begins empty/)
-  expect(await push('--from', 'sqlite:/nowhere/db.sqlite')).toMatch(/there is no storage at/)
-  expect(await push('--from', 'memory:', '--only', 'plans')).toMatch(/--from memory:/)
-  expect(await push('--from', target[1] ?? '', '--only', 'plans')).toMatch(/--only must name some of collections, /)
-  expect(await push('--from', target[1] ?? '', '--dry-run', 'perhaps')).toMatch(/--dry-run must be yes or no/)
   const both = ['--a', 'https://a.test', '--a-token', '-', '--b', 'https://b.test', '--b-token-file', '-', '--network', '1']
   expect((await folkmoot('diff', ...both)).refused).toBe('only one of the two tokens can come from standard input')
   const closed = await closedPort()
@@ -162,9 +155,6 @@ test('messages name the options of the command, and end without two full stops',
   )
   expect(await pulled(...at('wrong'), ...target)).toContain('401 This is not an API token. What came so far')
   expect(await pulled(...at('wrong'), '--to', 'mysql://db/x')).toMatch(/^--to must be lowdb:PATH/)
-  expect((await folkmoot('push', '--from', 'mysql://db/x', '--to', url, ...at('wrong'))).refused).toMatch(
-    /^--from must be lowdb:PATH/,
-  )
 })
 
 /** An address at which nobody listens. */

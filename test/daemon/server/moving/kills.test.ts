@@ -1,23 +1,18 @@
-/** `folkmoot pull` and `folkmoot push` as processes that are killed at random, at servers with faults. */
-import { readFileSync, watch } from 'node:fs'
+/** `folkmoot pull` as a process that is killed at random, at a server with faults. */
+import { watch } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sqliteStorage } from '../../../../adapters/storage/sqlite.ts'
-import { openJournal } from '../../../../daemon/server/moving/push/journal.ts'
 import { createCommunity } from '../../../../lib/index.ts'
 import type { Storage } from '../../../../lib/storage/contract.ts'
 import { scoped } from '../../../../lib/storage/scoped.ts'
-import { segments } from '../../../../lib/storage/tables/custom-fields.ts'
 import { members } from '../../../../lib/storage/tables/members.ts'
 import { type Begun, begun } from '../../../support/begun.ts'
 import { type Command, run } from '../../../support/command.ts'
 import { createTestCommunity } from '../../../support/community.ts'
 import { temporaryDirectory } from '../../../support/directory.ts'
-import { onLoopback } from '../../../support/on-loopback.ts'
 import { ended } from '../../../support/program.ts'
 import { rounds, soaking } from '../../../support/rounds.ts'
-import { createSeededCommunity } from '../../../support/seed.ts'
-import { everything, picture, sharedContent } from './support.ts'
 
 /** A client waits a second for each fault: in `npm test` there are fewer. */
 const kinds = soaking ? ['429:0.1', '503:0.05', 'drop:0.02'] : ['429:0.03', '503:0.02', 'drop:0.02']
@@ -56,80 +51,6 @@ async function killed({ child, ended }: Command, file: string, changes: number):
 const timeout = soaking ? 20 * 60_000 : 120_000
 
 const chance = (most: number): number => 1 + Math.floor(Math.random() * most)
-
-/** A server with the pictures of badges. */
-async function pictures(): Promise<string> {
-  const origin = await onLoopback((_, response) => response.writeHead(200, { 'content-type': 'image/png' }).end(picture))
-  return `${origin}/badge.png`
-}
-
-/** An empty network with its host, and a token. */
-const emptyNetwork = (path: string): Promise<string> =>
-  madeAt(path, async (storage) => {
-    const community = createCommunity({ storage })
-    const owner = { email: 'host@example.org', first_name: 'Ada', last_name: 'Host' }
-    const made = await community.networks.create({ subdomain: 'there', title: 'There', service_plan: 'unlimited', owner })
-    const key = { network_id: made.network.id, name: 'push', scopes: ['*'], member_id: made.owner.id }
-    return (await community.keys.create(key)).token
-  })
-
-test('a push that is killed at random, at a server with faults, brings each record once', { timeout }, async () => {
-  const directory = temporaryDirectory()
-  const [from, to] = [join(directory, 'from.sqlite'), join(directory, 'to.sqlite')]
-  const url = await pictures()
-  await madeAt(from, async (storage) => {
-    await createSeededCommunity({ storage })
-    await storage.transaction(async (tx) => {
-      const [network] = await tx.find(members, { limit: 1 })
-      const here = scoped(tx, network?.network_id ?? '')
-      for (const { id } of await here.find(segments, { where: { kind: 'badge' } }))
-        await here.update(segments, id, { avatar_url: url })
-      const [host] = await here.find(members, { where: { role: 'host' } })
-      await here.update(members, host?.id ?? '', { email: 'host@example.org', email_key: 'host@example.org' })
-    })
-  })
-  const token = await emptyNetwork(to)
-  const { url: target, server } = await serve(`sqlite:${to}`, ...faults)
-  const state = join(directory, 'state.jsonl')
-  const options = ['--from', `sqlite:${from}`, '--network', 'demo', '--to', target, '--to-network', 'there', '--token', token]
-  const only = soaking ? [] : ['--only', 'members,tags,comments']
-  const push = ['push', ...options, ...only, '--state', state, '--json'] as const
-  let kills = 0
-  for (let round = 0; round < rounds(2, 12); round++)
-    if ((await killed(run('folkmoot', ...push), state, chance(soaking ? 30 : 15))) === null) kills++
-  expect(kills).toBeGreaterThan(0)
-  const last = await ended('folkmoot', ...push)
-  expect([last.code, last.stderr.includes('folkmoot:')]).toEqual([0, false])
-  const report = JSON.parse(last.stdout)
-  expect([report.resumed, report.state]).toEqual([true, state])
-  const again = await ended('folkmoot', ...push)
-  expect(again.code).toBe(0)
-  const { lists } = JSON.parse(again.stdout)
-  expect(lists.filter((list: { sent: number; changed: number }) => list.sent + list.changed > 0)).toEqual([])
-
-  const copy = join(directory, 'copy.sqlite')
-  const pull = ['--from', target, '--network', 'there', '--token', token, '--to', `sqlite:${copy}`, '--only', 'members,spaces']
-  expect((await ended('folkmoot', 'pull', ...(soaking ? pull.slice(0, -2) : pull))).code).toBe(0)
-  await server.stop()
-  const [, head] = /"from":"([^"]*)"/.exec(readFileSync(state, 'utf8')) ?? []
-  const [, there] = /"to":"([^"]*)"/.exec(readFileSync(state, 'utf8')) ?? []
-  const journal = await openJournal(state, head ?? '', there ?? '')
-  onTestFinished(() => journal.close())
-  const source = await sqliteStorage({ path: from })
-  onTestFinished(() => source.close())
-  const shared = await madeAt(to, (storage) => sharedContent(source, storage, journal))
-  const names = soaking ? Object.keys(shared.here) : ['members', 'spaces', 'space_memberships', 'collections', 'comments']
-  for (const name of names) expect([name, shared.there[name]]).toEqual([name, shared.here[name]])
-  const countsIn = async (path: string) =>
-    madeAt(path, async (storage) =>
-      Object.fromEntries(
-        Object.entries(await everything(storage)).map(([name, rows]) => [name, rows.map(({ id }) => id).sort()]),
-      ),
-    )
-  const [original, mirrored] = [await countsIn(to), await countsIn(copy)]
-  for (const name of ['members', 'spaces', ...(soaking ? ['posts', 'comments', 'segments', 'answers', 'rsvps', 'events'] : [])])
-    expect([name, mirrored[name]]).toEqual([name, original[name]])
-})
 
 const [posts, count] = soaking ? [30, 10_000] : [10, 500]
 
