@@ -1,9 +1,9 @@
 /**
- * Packs the package as it is built, and looks at the tarball: whether its entries and types are found (publint, attw), and how large
- * it is. docs/decisions/dependencies.md says why the limits are these.
+ * Packs the package as it is built, and looks at the tarball: whether its entries and types are found (publint, attw), whether the types
+ * need those of Node, and how large it is. docs/decisions/dependencies.md says why the limits are these.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -76,6 +76,30 @@ function check(name: string, ...args: readonly string[]): void {
   if (status !== 0) process.exitCode = 1
 }
 
+/** The entries whose declarations import modules of Node. docs/embedding.md lists them. */
+const ofNode: ReadonlySet<string> = new Set(['./fastify', './koa', './node', './ports', './storage/sqlite'])
+
+/**
+ * Checks the declarations of all other entries as projects for browsers and for workers do that check what they install and have no
+ * `@types/node`.
+ */
+function checkWithoutNode(unpacked: string, directory: string): void {
+  const { exports } = JSON.parse(readFileSync(join(unpacked, 'package.json'), 'utf8')) as { readonly exports: object }
+  const entries = Object.keys(exports).filter((entry) => entry !== './package.json' && !ofNode.has(entry))
+  const modules = join(directory, 'node_modules')
+  // Copies, because the real paths of links are beside `@types/node`.
+  for (const name of ['valibot', 'rate-limiter-flexible'])
+    cpSync(join(root, 'node_modules', name), join(modules, name), { recursive: true })
+  cpSync(unpacked, join(modules, 'folkmoot'), { recursive: true })
+  const file = join(directory, 'entries.ts')
+  writeFileSync(file, entries.map((entry, place) => `export type * as entry${place} from 'folkmoot${entry.slice(1)}'\n`).join(''))
+  const options =
+    '--noEmit --strict --skipLibCheck false --target es2022 --module esnext --moduleResolution bundler --ignoreConfig'
+  const tsc = [program('typescript', 'bin', 'tsc'), ...options.split(' '), '--types', '']
+  for (const kind of ['dom', 'webworker'])
+    check(`types of ${entries.length} entries without Node, ${kind}`, ...tsc, '--lib', `es2022,${kind}`, file)
+}
+
 const program = (...path: readonly string[]): string => join(root, 'node_modules', ...path)
 const directory = mkdtempSync(join(tmpdir(), 'folkmoot-checked-'))
 try {
@@ -87,6 +111,7 @@ try {
   check('publint', program('publint', 'src', 'cli.js'), 'run', tarball, '--strict')
   const attw = program('@arethetypeswrong', 'cli', 'dist', 'index.js')
   check('attw', attw, tarball, '--profile', 'esm-only', '--format', 'ascii', '--no-color')
+  checkWithoutNode(join(directory, 'package'), mkdtempSync(join(directory, 'without-node-')))
   for (const { what, is, most, unit } of await sizes(tarball, join(directory, 'package'))) {
     const number = Math.round(is * 10) / 10
     process.stdout.write(`${what}: ${number} ${unit}, at most ${most}\n`)

@@ -10,7 +10,7 @@ import { port } from '../rules/ports.ts'
 import { isStorageError, StorageError } from '../storage/contract.ts'
 import { assets } from '../storage/tables/content.ts'
 
-const UploadedFile = publish(v.instance(File, 'must be a file'), { type: 'string', format: 'binary' })
+const UploadedFile = publish(v.file('must be a file'), { type: 'string', format: 'binary' })
 
 const parsedJson = (value: unknown): unknown => {
   try {
