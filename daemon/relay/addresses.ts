@@ -1,9 +1,10 @@
 /**
  * Which addresses of the internet are public, and which an operator allows besides. Everything else is refused. So is every
- * address that hides another one inside: v4-mapped, v4-compatible, NAT64, 6to4 and Teredo.
+ * address that hides another one inside: v4-mapped, v4-compatible, 6to4 and Teredo. One of NAT64 is as public as the IPv4 address
+ * inside: machines without IPv4 reach every receiver of IPv4 by it.
  */
 import { BlockList, isIP } from 'node:net'
-import { special4, special6 } from '../../lib/base/reach.ts'
+import { insideNat64, special4, special6 } from '../../lib/base/reach.ts'
 
 const bitsOf = (family: number): number => (family === 4 ? 32 : 128)
 
@@ -28,6 +29,8 @@ export function isPublicAddress(address: string): boolean {
   const family = isIP(address)
   if (family === 4) return !blocked4.check(address, 'ipv4')
   if (family !== 6 || address.includes('%')) return false
+  const inside = insideNat64(URL.parse(`http://[${address}]/`)?.hostname.slice(1, -1) ?? '')
+  if (inside !== undefined) return isPublicAddress(inside)
   return public6.check(address, 'ipv6') && !blocked6.check(address, 'ipv6')
 }
 

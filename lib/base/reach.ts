@@ -46,10 +46,27 @@ function isWithin(address: string, range: string, bits: number): boolean {
   return numberOf(address) >> rest === numberOf(from) >> rest
 }
 
+/** How machines without IPv4 reach it: NAT64 translates these addresses (RFC 6052). */
+const nat64 = '64:ff9b::/96'
+
+/**
+ * The IPv4 address that stands in one of NAT64; `undefined` for every other address.
+ * @param address as URLs have it, without brackets
+ */
+export function insideNat64(address: string): string | undefined {
+  if (!address.includes(':') || !isWithin(address, nat64, 128)) return undefined
+  const value = numberOf(address)
+  return [24n, 16n, 8n, 0n].map((bits) => (value >> bits) & 0xffn).join('.')
+}
+
+const isPublic4 = (address: string): boolean => !special4.some((range) => isWithin(address, range, 32))
+
 /** Whether a host of a URL is an address that a stranger on the internet could reach. The parser of URLs has decoded it. */
 function isPublic(host: string): boolean {
-  if (!host.startsWith('[')) return !special4.some((range) => isWithin(host, range, 32))
+  if (!host.startsWith('[')) return isPublic4(host)
   const address = host.slice(1, -1)
+  const inside = insideNat64(address)
+  if (inside !== undefined) return isPublic4(inside)
   return isWithin(address, '2000::/3', 128) && !special6.some((range) => isWithin(address, range, 128))
 }
 

@@ -21,6 +21,8 @@ export interface ConnectProxy {
   behave: Misbehaviour | undefined
   /** What it does with requests for a port alone. */
   readonly toPort: Map<number, Misbehaviour>
+  /** Written before the response that the connection is there. */
+  before: string
   /** Connects to this port instead of the one that was asked for. */
   target: number | undefined
   /** Ends every connection and listens no more; `start` listens on the same port again. */
@@ -78,7 +80,7 @@ export async function connectProxy({
     hold(far)
     far.once('connect', () => {
       connected.push(`${host}:${port}`)
-      client.write('HTTP/1.1 200 Connection established\r\n\r\n')
+      client.write(`${proxy.before}HTTP/1.1 200 Connection established\r\n\r\n`)
       client.pipe(far)
       far.pipe(client)
     })
@@ -115,6 +117,7 @@ export async function connectProxy({
     sources,
     behave: undefined,
     toPort: new Map(),
+    before: '',
     target: undefined,
     stop,
     start,

@@ -1,6 +1,6 @@
 /**
  * Watches the answers on a connection before undici's parser reads them: bounds them, drops informational ones, and tells an
- * answer that broke off from one that never began.
+ * answer that broke off from one that never began, or only said that the connection had been kept for too long.
  */
 import type { Socket } from 'node:net'
 
@@ -18,10 +18,16 @@ export class BadAnswer extends Error {
   override readonly name = 'BadAnswer'
 }
 
-/** Errors of connections that had been used before, and broke before the first byte of the next answer. */
+/** A connection that had been used before is closed by a 408: the receiver was about to do so before it got the request. */
+class TimedOut extends Error {
+  override readonly name = 'TimedOut'
+  readonly code = 'ECONNRESET'
+}
+
+/** Errors of connections that had been used before, and broke before the first byte of the next answer, or with such a 408. */
 const unanswered = new WeakSet<Error>()
 
-/** Whether a connection that had been kept broke before any byte of the answer: the receiver may have closed it long before. */
+/** Whether a connection that had been kept broke without an answer to the request: the receiver may have closed it long before. */
 export const brokeUnanswered = (error: unknown): boolean => error instanceof Error && unanswered.has(error)
 
 /** Bounds the answers on a connection, drops those that are informational, and remembers how it breaks. */
@@ -31,6 +37,7 @@ export function watchAnswers(socket: Socket): void {
   let bytes = 0
   let isUsed = false
   let dropInformational = informationalFilter()
+  let refuseTimedOut = timedOutFilter()
 
   /** There is one request at a time, so another one has been written when an answer is over. */
   function noticeRequest(): void {
@@ -39,6 +46,7 @@ export function watchAnswers(socket: Socket): void {
     isUsed ||= bytes > 0
     bytes = 0
     dropInformational = informationalFilter()
+    refuseTimedOut = timedOutFilter()
   }
 
   socket.read = (size) => {
@@ -49,10 +57,12 @@ export function watchAnswers(socket: Socket): void {
       bytes += chunk.length
       try {
         if (bytes > maxBytes) throw new BadAnswer('endless answer')
-        const rest = dropInformational(chunk)
+        const final = dropInformational(chunk)
+        const rest = isUsed ? refuseTimedOut(final) : final
         // Undici would take an empty piece for the end of what there is.
         if (rest.length > 0) return rest
       } catch (error) {
+        if (error instanceof TimedOut) unanswered.add(error)
         socket.destroy(error instanceof Error ? error : new BadAnswer())
         return null
       }
@@ -64,9 +74,39 @@ export function watchAnswers(socket: Socket): void {
   })
 }
 
+const nothing = Buffer.alloc(0)
+const timedOutLine = 'HTTP/1.1 408 '
+/** Of the head of a 408 at most so much is held back. */
+const maxTimedOutHead = 16 * 1024
+
+/**
+ * Passes on one answer, unless it is a 408 that closes the connection (RFC 9110, section 15.5.9). Its head is held back until it is
+ * whole.
+ * @throws TimedOut
+ */
+function timedOutFilter(): (piece: Buffer) => Buffer {
+  let isOver = false
+  let held: Buffer = nothing
+  return (piece) => {
+    if (isOver) return piece
+    const data = held.length > 0 ? Buffer.concat([held, piece]) : piece
+    const line = data.toString('latin1', 0, timedOutLine.length)
+    if (/^HTTP\/1\.[01] 408[ \r]/.test(line + timedOutLine.slice(line.length))) {
+      const head = data.toString('latin1', 0, maxTimedOutHead)
+      const end = head.indexOf('\r\n\r\n')
+      if (end === -1 && data.length < maxTimedOutHead) {
+        held = data
+        return nothing
+      }
+      if (/\r\nconnection:[^\r]*\bclose\b/i.test(head.slice(0, end + 2))) throw new TimedOut('408')
+    }
+    isOver = true
+    return data
+  }
+}
+
 const lineFeed = 10
 const carriageReturn = 13
-const nothing = Buffer.alloc(0)
 /** The place of the status in `HTTP/1.1 100 Continue`. */
 const statusAt = 9
 const one = 0x31

@@ -2,7 +2,7 @@
 import { connect as connectPlain, isIP, type LookupFunction, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { systemClock } from '../clock.ts'
-import { BadAnswer } from './answers.ts'
+import { BadAnswer, informationalFilter } from './answers.ts'
 import type { Address, Resolve } from './guard.ts'
 import { type HttpProxy, ProxyFailed } from './proxy.ts'
 
@@ -123,6 +123,7 @@ const statusAt = 9
 function ask(socket: Socket, request: string, milliseconds: number, signal: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
     let begin: Buffer = Buffer.alloc(0)
+    const dropInformational = informationalFilter()
     const stopWaiting = systemClock.timer(milliseconds, () =>
       fail(new ProxyFailed('the proxy gave no answer in time', 'endpoint')),
     )
@@ -143,7 +144,14 @@ function ask(socket: Socket, request: string, milliseconds: number, signal: Abor
     function read(): void {
       const piece: Buffer | null = socket.read()
       if (piece === null) return
-      begin = Buffer.concat([begin, piece])
+      try {
+        begin = Buffer.concat([begin, dropInformational(piece)])
+      } catch {
+        fail(new ProxyFailed('the proxy gave informational answers without an end', 'unusable'))
+        return
+      }
+      // The beginning of a status line, or an informational answer alone.
+      if (begin.length === 0) return
       const head = headOf(begin)
       if (head instanceof ProxyFailed) fail(head)
       else if (head !== 'more') {

@@ -41,6 +41,7 @@ test.each([
   'https://example.org:8443/',
   'https://8.8.8.8/',
   'https://[2606:4700::1111]/',
+  'https://[64:ff9b::8.8.8.8]/',
   'https://notlocalhost/',
   'https://localhost.example.org/',
 ])('%s may be reached', (url) => {
@@ -59,11 +60,12 @@ test('agrees with the relay about every address', () => {
     0x3fffn << 112n,
   )
   const ipv4 = fc.ipV4()
+  const nat64 = fc.ipV4().map((address) => `64:ff9b::${address}`)
   const ipv6 = fc
     .tuple(fc.oneof(fc.bigInt(0n, (1n << 128n) - 1n), interesting), fc.bigInt(0n, 0xffffn))
     .map(([value, low]) => ((value ^ low) & ((1n << 128n) - 1n)).toString(16).padStart(32, '0').match(/.{4}/g)?.join(':') ?? '')
   fc.assert(
-    fc.property(fc.oneof(ipv4, ipv6), (address) => {
+    fc.property(fc.oneof(ipv4, ipv6, nat64), (address) => {
       const { hostname } = new URL(`https://${address.includes(':') ? `[${address}]` : address}/`)
       const isPublic = isPublicAddress(hostname.replace(/^\[|\]$/g, ''))
       expect(refusedByDefault(`https://${hostname}/`) === undefined).toBe(isPublic)

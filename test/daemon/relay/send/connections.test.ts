@@ -100,6 +100,62 @@ describe('a connection that was kept, and', () => {
     expect(seen.requests).toBe(3)
   })
 
+  const timedOut = 'HTTP/1.1 408 Request Timeout\r\nContent-Length: 3\r\nConnection: close\r\n\r\nold'
+  const pieces: [string, readonly string[]][] = [
+    ['in one piece', [timedOut]],
+    ['after a 100', [`HTTP/1.1 100 Continue\r\n\r\n${timedOut}`]],
+    ['byte by byte', [...timedOut]],
+    ['with other letters', [timedOut.replace('Connection: close', 'connection:Close')]],
+  ]
+  test.each(pieces)('had timed out, as a 408 says that closes it, %s: the request is repeated once', async (_, parts) => {
+    const { server, seen } = serving((socket, onConnection) => {
+      if (onConnection === 1) return void socket.write(ok)
+      socket.setNoDelay(true)
+      for (const part of parts) socket.write(part)
+      socket.end()
+    })
+    const url = await at(server)
+    const send = senderWith({ timeout: 60 })
+    expect(await send(url)).toMatchObject({ result: 'delivered' })
+    await untilFree()
+    expect(await send(url)).toMatchObject({ result: 'delivered', repeated: true })
+    expect(seen).toEqual({ requests: 3, connections: 2 })
+  })
+
+  test('gets a 408 twice, or one that keeps the connection, or another status: that is the response', async () => {
+    const again = serving((socket, _, number) => void (number === 1 ? socket.write(ok) : socket.end(timedOut)))
+    const url = await at(again.server)
+    const send = senderWith({ timeout: 60 })
+    expect(await send(url)).toMatchObject({ result: 'delivered' })
+    await untilFree()
+    expect(await send(url)).toMatchObject({ result: 'status', status: 408, answer: 'old', repeated: true })
+    expect(again.seen).toEqual({ requests: 3, connections: 2 })
+    const others = [
+      timedOut.replace('Connection: close\r\n', ''),
+      timedOut.replace('408', '409'),
+      timedOut.replace('close', 'upgrade'),
+    ]
+    for (const other of others) {
+      const { server, seen } = serving((socket, _, number) => void socket.write(number === 1 ? ok : other))
+      const sendOther = senderWith({ timeout: 60 })
+      const address = await at(server)
+      expect(await sendOther(address)).toMatchObject({ result: 'delivered' })
+      await untilFree()
+      const outcome = await sendOther(address)
+      expect(outcome).toMatchObject({ result: 'status', answer: 'old' })
+      expect(outcome).not.toHaveProperty('repeated')
+      expect(seen.requests).toBe(2)
+    }
+  })
+
+  test('gets a 408 as the first response on it: that is the response', async () => {
+    const { server, seen } = serving((socket) => void socket.end(timedOut))
+    const outcome = await senderWith({ timeout: 60 })(await at(server))
+    expect(outcome).toMatchObject({ result: 'status', status: 408 })
+    expect(outcome).not.toHaveProperty('repeated')
+    expect(seen.requests).toBe(1)
+  })
+
   test('is reset over TLS is repeated too', async () => {
     const made = certificateFor('hook.example')
     let requests = 0

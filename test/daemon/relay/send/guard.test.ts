@@ -53,7 +53,13 @@ const refusedUrls = [
   'https://[::ffff:8.8.8.8]/',
   'https://[::ffff:0:127.0.0.1]/',
   'https://[64:ff9b::7f00:1]/',
-  'https://[64:ff9b::808:808]/',
+  'https://[64:ff9b::10.0.0.1]/',
+  'https://[64:ff9b::169.254.169.254]/',
+  'https://[64:ff9b::a83f:8110]/',
+  'https://[64:ff9b::]/',
+  'https://[64:ff9b::1:808:808]/',
+  'https://[64:ff9b:1::808:808]/',
+  'https://[64:ff9c::808:808]/',
   'https://[64:ff9b:1::1]/',
   'https://[100::1]/',
   'https://[2001::1]/',
@@ -115,6 +121,7 @@ describe('checkUrl', () => {
     ['https://172.15.0.1/', 'https://172.15.0.1', '/'],
     ['https://172.32.0.1/', 'https://172.32.0.1', '/'],
     ['https://[2606:4700::1111]/', 'https://[2606:4700::1111]', '/'],
+    ['https://[64:ff9b::8.8.8.8]/', 'https://[64:ff9b::808:808]', '/'],
     ['https://bücher.example/', 'https://xn--bcher-kva.example', '/'],
   ])('accepts %s', (url, origin, path) => {
     expect(checkUrl(url, strict)).toEqual({ ok: true, origin, path })

@@ -73,6 +73,22 @@ describe('an attempt through a proxy', () => {
     expect(proxy.requests).toEqual([])
   })
 
+  test('passes over informational responses before the 200 of the proxy', async () => {
+    const hook = await receiver()
+    const proxy = await connectProxy()
+    for (const before of ['HTTP/1.1 100 Continue\r\n\r\n', 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'.repeat(3)]) {
+      proxy.before = before
+      expect(await senderWith({ proxy: proxy.url, timeout: 5 })(named(hook.url))).toMatchObject({ result: 'delivered' })
+    }
+    proxy.before = 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(17)
+    expect(await senderWith({ proxy: proxy.url, timeout: 5 })(named(hook.url))).toMatchObject({ result: 'proxy_failed' })
+    proxy.before = 'HTTP/1.1 101 Switching Protocols\r\n\r\n'
+    expect(await senderWith({ proxy: proxy.url, timeout: 5 })(named(hook.url))).toMatchObject({
+      result: 'proxy_failed',
+      reason: 'the proxy made no connection to the endpoint (101)',
+    })
+  })
+
   const long = `HTTP/1.1 200 OK\r\nX-Filler: ${'a'.repeat(20_000)}`
   test.each<readonly [string, Misbehaviour, string]>([
     ['demands other credentials', { says: 'HTTP/1.1 407 Proxy Authentication Required\r\n\r\n' }, 'refuses the credentials'],
