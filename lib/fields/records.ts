@@ -49,10 +49,15 @@ export function record<const F extends Fields>(name: string, fields: F): v.Objec
 export interface Paged<S extends v.GenericSchema = v.GenericSchema> {
   /** The schema of one record of the page. */
   readonly paged: S
+  /** Whether the list is ordered by a time, which several records may have. Its places are then times with ids. */
+  readonly isByTime?: boolean
 }
 
 /** A page of records with its links. */
-export const paged = <S extends v.GenericSchema>(schema: S): Paged<S> => ({ paged: schema })
+export const paged = <S extends v.GenericSchema>(schema: S, order: Pick<Paged, 'isByTime'> = {}): Paged<S> => ({
+  paged: schema,
+  ...order,
+})
 
 /** Whether an operation returns a list. */
 export const isPaged = (returns: v.GenericSchema | Paged | undefined): returns is Paged =>

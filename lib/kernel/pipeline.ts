@@ -31,7 +31,7 @@ export interface Pipeline {
   text(request: OperationRequest): Promise<TextAnswer>
 }
 
-const onlyPage: Paging = { page: 1, per_page: 1, after: undefined }
+const onlyPage: Paging = { page: 1, per_page: 1, after: undefined, isByTime: false }
 const nothingToCheck = async () => undefined
 
 /** Binds the pipeline to a community. */
@@ -45,7 +45,7 @@ export function pipeline(settings: Settings, transactions: Transactions): Pipeli
     const api = 'isNotification' in operation ? undefined : operation
     return {
       api,
-      paging: isPaged(operation.returns) ? readPaging(request.query) : onlyPage,
+      paging: isPaged(operation.returns) ? readPaging(request.query, operation.returns.isByTime) : onlyPage,
       query: api?.query ? parseQuery(api.query, { ...request.queryInBody, ...request.query }, limits) : {},
       body: operation.body ? parseInput(operation.body, request.body, limits) : undefined,
     }

@@ -155,10 +155,11 @@ export const listEvents = operation({
   method: 'GET',
   path: '/events',
   scope: 'events:read',
-  summary: 'List the events of the network, newest first.',
-  description: 'A series is one record, whose `recurrence_rule` stands for all its occurrences. Past events are listed too.',
-  returns: paged(Event),
-  handle: (call) => call.page(events, { order: { by: 'id', direction: 'desc' } }, (rows) => presentEvents(call, rows)),
+  summary: 'List the events of the network, the latest start first.',
+  description:
+    'Future events come before past ones. A series is one record, at the start of its first occurrence; its `recurrence_rule` stands for all of them.',
+  returns: paged(Event, { isByTime: true }),
+  handle: (call) => call.page(events, { order: { by: 'starts_at', direction: 'desc' } }, (rows) => presentEvents(call, rows)),
 })
 
 export const createEvent = operation({

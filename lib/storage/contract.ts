@@ -31,8 +31,8 @@ export interface Query<R> {
    */
   readonly order?: { readonly by: keyof R & string; readonly direction: 'asc' | 'desc' }
   /**
-   * Only rows that come after this value of the order column, which may be given as text for a column of numbers, too. The
-   * caller orders by a column that is unique and never null under `where`.
+   * Only rows whose value of the order column comes after this one, which may be given as text for a column of numbers, too. Rows
+   * with the same value are left out. The caller orders by a column that is never null under `where`.
    */
   readonly after?: string | number
   /** At most this many rows. */

@@ -17,9 +17,9 @@ export interface EventsMethods {
    */
   delete(id: Id, options?: CallOptions): CallOf<'events.delete'>
   /**
-   * List the events of the network, newest first. `GET /events`
+   * List the events of the network, the latest start first. `GET /events`
    *
-   * A series is one record, whose `recurrence_rule` stands for all its occurrences. Past events are listed too.
+   * Future events come before past ones. A series is one record, at the start of its first occurrence; its `recurrence_rule` stands for all of them.
    */
   list(query?: ListQuery, options?: CallOptions): ListOf<'events.list'>
   /**

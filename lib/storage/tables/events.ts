@@ -2,26 +2,30 @@
 import { boolean, defaultsTo, integer, nullable, type RowIn, reference, table, text, timestamp } from '../table.ts'
 
 /** The columns of an event beyond its post, under the same id. */
-export const events = table('events', {
-  post_id: reference('posts', 'cascade'),
-  event_type: text<'local' | 'live_chat' | 'online_meeting' | 'zoom_meeting' | 'zoom_webinar' | 'webinar' | 'local_meetup'>(),
-  starts_at: timestamp(),
-  ends_at: timestamp(),
-  time_zone: text(),
-  location: nullable(text()),
-  link: nullable(text()),
-  rsvp_enabled: defaultsTo(boolean(), true),
-  rsvp_closed: defaultsTo(boolean(), false),
-  restricted_event: defaultsTo(boolean(), false),
-  post_in_feed: defaultsTo(boolean(), true),
-  frequency: nullable(text<'daily' | 'weekly' | 'monthly' | 'yearly'>()),
-  interval: nullable(integer()),
-  by_days: nullable(text()),
-  by_month_days: nullable(text()),
-  recurrence_count: nullable(integer()),
-  recur_until: nullable(timestamp()),
-  recurrence_rule: nullable(text()),
-})
+export const events = table(
+  'events',
+  {
+    post_id: reference('posts', 'cascade'),
+    event_type: text<'local' | 'live_chat' | 'online_meeting' | 'zoom_meeting' | 'zoom_webinar' | 'webinar' | 'local_meetup'>(),
+    starts_at: timestamp(),
+    ends_at: timestamp(),
+    time_zone: text(),
+    location: nullable(text()),
+    link: nullable(text()),
+    rsvp_enabled: defaultsTo(boolean(), true),
+    rsvp_closed: defaultsTo(boolean(), false),
+    restricted_event: defaultsTo(boolean(), false),
+    post_in_feed: defaultsTo(boolean(), true),
+    frequency: nullable(text<'daily' | 'weekly' | 'monthly' | 'yearly'>()),
+    interval: nullable(integer()),
+    by_days: nullable(text()),
+    by_month_days: nullable(text()),
+    recurrence_count: nullable(integer()),
+    recur_until: nullable(timestamp()),
+    recurrence_rule: nullable(text()),
+  },
+  { indexes: [['starts_at']] },
+)
 
 export const rsvps = table(
   'rsvps',

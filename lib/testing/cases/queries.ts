@@ -203,6 +203,12 @@ export const queryCases: readonly StorageCase[] = [
       expect(await findIds(storage, { ...by('title', 'asc'), after: 't5' })).toEqual(['6', '8'])
       expect(await findIds(storage, { ...by('title', 'desc'), after: 't5' })).toEqual(['4', '2'])
       expect(await findIds(storage, { where: { id: ['2', '4', '6'] }, after: '2' })).toEqual(['4', '6'])
+      await store(storage, note({ id: '5', stock: 4, title: 't4' }))
+      for (const column of ['stock', 'title'] as const) {
+        const place = column === 'stock' ? 4 : 't4'
+        expect(await findIds(storage, { ...by(column, 'asc'), after: place })).toEqual(['6', '8'])
+        expect(await findIds(storage, { ...by(column, 'desc'), after: place })).toEqual(['2'])
+      }
     },
   },
   {

@@ -65,9 +65,55 @@ test('a new event is answered with 200, is a post of its space, and sends its ev
   expect((await send('posts.show', { params })).body).toMatchObject({ id: event.id, post_type: 'event', title: 'Pruning' })
 })
 
-test('events are listed newest first', async () => {
-  const { send, event } = await withEvent()
-  expect((await send('events.list')).body.items.map(({ id }: Json) => id)).toEqual([event.id, '423', '422', '421'])
+test('events are listed by their start, the latest first, and those of the same start by id', async () => {
+  const network = await createSeededCommunity()
+  const create = async (starts_at: string) =>
+    (await network.send('events.create', { body: { ...meeting, starts_at, ends_at: '2029-01-01T00:00:00Z' } })).body.id
+  const future = await create('2028-01-01T00:00:00Z')
+  const alike = [await create('2020-01-01T00:00:00Z'), await create('2020-01-01T01:00:00+01:00')]
+  const past = await create('2019-01-01T00:00:00Z')
+  alike.push(await create('2020-01-01T00:00:00.000Z'))
+  const order = [future, '423', '422', '421', ...alike.toReversed(), past]
+  for (const per_page of [1, 2, 3, 4, 5, 100]) {
+    const ids: string[] = []
+    let query: Record<string, string> | undefined = { per_page: String(per_page) }
+    while (query) {
+      const { status, body } = await network.send('events.list', { query })
+      expect(status).toBe(200)
+      ids.push(...body.items.map(({ id }: Json) => id))
+      query = body.links.next ? Object.fromEntries(new URL(body.links.next).searchParams) : undefined
+    }
+    expect(ids).toEqual(order)
+  }
+})
+
+test('events that come or go in the meantime change nothing for a client that follows the links', async () => {
+  const network = await createSeededCommunity()
+  const create = async () =>
+    (await network.send('events.create', { body: { ...meeting, starts_at: '2020-01-01T00:00:00Z' } })).body.id
+  const [first, second] = [await create(), await create()]
+  const { body } = await network.send('events.list', { query: { per_page: '4' } })
+  expect(body.items.at(-1).id).toBe(second)
+  await create()
+  await network.send('events.delete', { params: { id: second } })
+  const query = Object.fromEntries(new URL(body.links.next).searchParams)
+  expect((await network.send('events.list', { query })).body.items.map(({ id }: Json) => id)).toEqual([first])
+})
+
+test.each(['421', '2020-01-01T00:00:00.000Z', '2020-13-01T00:00:00.000Z_1', '2020-01-01T00:00:00.000Z_', '_421'])(
+  'a list of events refuses %j as a place',
+  async (after) => {
+    const network = await createSeededCommunity()
+    const refused = { status: 400, body: { error: 'after must be copied unchanged from links.next' } }
+    expect(await network.send('events.list', { query: { after } })).toMatchObject(refused)
+    if (after !== '421') expect(await network.send('posts.list', { query: { after } })).toMatchObject(refused)
+  },
+)
+
+test('a list by id refuses the place of a list by time', async () => {
+  const network = await createSeededCommunity()
+  const query = { after: '2020-01-01T00:00:00.000Z_421' }
+  expect((await network.send('posts.list', { query })).status).toBe(400)
 })
 
 test('an event without a time zone is on UTC', async () => {
