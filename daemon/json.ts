@@ -2,6 +2,7 @@
  * The one form of `--json` in both programs. A list is one object per line, nothing if it is empty. A single thing is one
  * object, and an error is `{"error": "…"}` on standard error.
  */
+import { withoutPassword } from '../lib/base/without-password.ts'
 
 /** One object, without its newline. */
 export const jsonLine = (record: object): string => unobeyed(JSON.stringify(record))
@@ -29,6 +30,6 @@ export const plainLines = (text: string): string => text.split('\n').map(plain).
 /** Whether the command line asks for JSON; errors of the command line itself need to know it too. */
 export const wantsJson = (args: readonly string[]): boolean => args.includes('--json')
 
-/** The message of commander about a wrong command line, in the requested form. */
+/** The message of commander about a wrong command line, in the requested form. It repeats what somebody has typed. */
 export const usageLine = (program: string, text: string, json: boolean): string =>
-  errorLine(program, text.trim().replace(/^error: /, ''), json)
+  errorLine(program, withoutPassword(text.trim().replace(/^error: /, '')), json)

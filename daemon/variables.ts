@@ -13,10 +13,20 @@ export function variableOption(flags: string, about: string): Option {
   return option.env(`FOLKMOOT_${option.attributeName().toUpperCase()}`)
 }
 
+/** Takes blanks off addresses, as a line of a file with variables may have them: a database would be taken for a directory. */
+function trimAddresses(command: Command): void {
+  for (const option of command.options.filter(({ flags }) => /<(?:address|url|origin|directory)>/.test(flags))) {
+    const name = option.attributeName()
+    const value: unknown = command.getOptionValue(name)
+    if (typeof value === 'string') command.setOptionValueWithSource(name, value.trim(), command.getOptionValueSource(name))
+  }
+}
+
 /** Heeds the rules of variables before each command of a program, and names those that an error may come from. */
 export function heedVariables(program: Command): void {
   let heeding: Command | undefined
   program.hook('preAction', async (_, command) => {
+    trimAddresses(command)
     if (!command.options.some((option) => command.getOptionValueSource(option.attributeName()) === 'env')) return
     const { dropUnheeded } = await import('./heeded-variables.ts')
     dropUnheeded(command)

@@ -1,7 +1,8 @@
 /** The relay inside of a host's process: the relay of `folkmoot-relay run`, without its signals, exit codes and output. */
-import { withoutPassword } from '../../adapters/sql/postgres/address.ts'
+
 import { version } from '../../adapters/version.ts'
 import type { Tracing } from '../../lib/base/tracing.ts'
+import { withoutPassword } from '../../lib/base/without-password.ts'
 import type { Backlog } from '../../lib/outbox/source.ts'
 import type { RelayView } from '../../lib/relay/relay-view.ts'
 import type { RelayEvents } from './events.ts'

@@ -1,4 +1,5 @@
 /** How a message names a value that was refused. */
+import { withoutPassword } from './without-password.ts'
 
 /** The kind of a value in a word or two; the value itself may be anything. */
 export function kind(value: unknown): string {
@@ -10,6 +11,7 @@ export function kind(value: unknown): string {
 
 /** The value if it is short and plain, else its kind. */
 export function shown(value: unknown): string {
-  if (typeof value === 'string') return value.length > 100 ? `a text of ${value.length} characters` : JSON.stringify(value)
+  if (typeof value === 'string')
+    return value.length > 100 ? `a text of ${value.length} characters` : JSON.stringify(withoutPassword(value))
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : kind(value)
 }

@@ -19,10 +19,6 @@ export function withSchema(address: string, schema: string): string {
   return url.href
 }
 
-/** An address for people and logs: without the password that it may hold. */
-export const withoutPassword = (address: string): string =>
-  address.replace(/^(postgres(?:ql)?:\/\/[^:@/]*):[^@]*@/, '$1:***@').replace(/([?&]password=)[^&]*/g, '$1***')
-
 /** An address without its password: what programs hand on. The password is passed as `PGPASSWORD`. */
 export function withPasswordLeftOut(address: string): string {
   if (!isPostgresAddress(address)) return address

@@ -5,16 +5,21 @@ import { outboxDirectory } from '../../../adapters/outbox/file.ts'
 import { isPostgresAddress, postgresAddress } from '../../../adapters/sql/postgres/address.ts'
 import { postgresOutbox } from '../../../adapters/storage/postgres.ts'
 import { sqliteOutbox } from '../../../adapters/storage/sqlite.ts'
+import { withoutPassword } from '../../../lib/base/without-password.ts'
 import type { OutboxSource } from '../../../lib/outbox/source.ts'
 
 const sqlitePath = (address: string): string | undefined => /^sqlite:(.+)$/s.exec(address)?.[1]
 
 /** What is wrong with an address of another kind; undefined for a usable one. It follows the name of the option. */
 export function unknownKind(address: string): string | undefined {
+  if (isPostgresAddress(address)) return undefined
+  const rule = 'must be a directory, sqlite:PATH or postgres://…'
   // One letter before the colon is a drive. A directory whose name looks like this is `./name:`.
   const scheme = /^([a-z][a-z0-9+.-]+):/i.exec(address)?.[1]
-  if (scheme === undefined || /^sqlite:./.test(address) || isPostgresAddress(address)) return undefined
-  return `must be a directory, sqlite:PATH or postgres://…, got one that begins with ${scheme}:`
+  const shown = withoutPassword(address)
+  // No path has a password. Quotation marks of a file with variables may be around an address.
+  if (shown !== address || (scheme === undefined && address.includes('://'))) return `${rule}, got ${JSON.stringify(shown)}`
+  return scheme === undefined || /^sqlite:./.test(address) ? undefined : `${rule}, got one that begins with ${scheme}:`
 }
 
 /** The outbox of an address. */

@@ -2,10 +2,10 @@
 import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { errorCode, isReadOnly } from '../../../adapters/files/errors.ts'
-import { withoutPassword } from '../../../adapters/sql/postgres/address.ts'
 import { hasTable } from '../../../adapters/sql/postgres/has-table.ts'
 import { sqliteDialect } from '../../../adapters/sql/sqlite/dialect.ts'
 import { hasTable as fileHasTable } from '../../../adapters/sql/sqlite/read-only.ts'
+import { withoutPassword } from '../../../lib/base/without-password.ts'
 import { placeOf } from './outbox-address.ts'
 
 const remedy = 'correct --outbox, or start the API server, which makes it'
@@ -40,14 +40,16 @@ export function mistakenDirectory(address: string, option = '--outbox'): string 
   const found = statSync(place.path, { throwIfNoEntry: false })
   if (found?.isDirectory()) return undefined
   const meant = meantBy(address)
-  if (found) return `${address} is not a directory: ${meant ?? `${option} takes a directory, sqlite:PATH or postgres://…`}`
+  if (found)
+    return `${withoutPassword(address)} is not a directory: ${meant ?? `${option} takes a directory, sqlite:PATH or postgres://…`}`
   return (
-    meant && `there is no outbox at ${address}, and the name is that of a file: ${meant}; a directory of this name ends with /`
+    meant &&
+    `there is no outbox at ${withoutPassword(address)}, and the name is that of a file: ${meant}; a directory of this name ends with /`
   )
 }
 
 function meantBy(address: string): string | undefined {
-  if (databaseName.test(address)) return `did you mean sqlite:${address}?`
+  if (databaseName.test(address)) return `did you mean sqlite:${withoutPassword(address)}?`
   return jsonName.test(address)
     ? `the outbox of lowdb:${address} is the directory ${join(dirname(address), 'outbox')}`
     : undefined
@@ -70,13 +72,13 @@ export function foreignDirectory(address: string): string | undefined {
   const [first] = names.toSorted()
   if (first === undefined || names.some((name) => ofWriter.test(name))) return undefined
   const more = names.length === 1 ? '' : ` and ${names.length - 1} more`
-  return `${address} holds ${JSON.stringify(first)}${more}, and nothing of an outbox: is it the directory that the API server writes its outbox to?`
+  return `${withoutPassword(address)} holds ${JSON.stringify(first)}${more}, and nothing of an outbox: is it the directory that the API server writes its outbox to?`
 }
 
 /** Why a path cannot be used, or undefined when it can. */
 function pathProblem(path: string, shown: string, kind: 'directory' | 'file'): Missing | undefined {
   try {
-    const mistake = kind === 'directory' ? mistakenDirectory(shown) : undefined
+    const mistake = kind === 'directory' ? mistakenDirectory(path) : undefined
     if (mistake !== undefined) return wrong(mistake)
     const found = statSync(path)
     if (kind === 'file' && !found.isFile()) return wrong(`${shown} is not a file: --outbox takes the file of the API server`)
@@ -93,11 +95,12 @@ function pathProblem(path: string, shown: string, kind: 'directory' | 'file'): M
 /** Why there is no outbox at an address; undefined when there is one. */
 export async function missingOutbox(address: string): Promise<Missing | undefined> {
   const place = placeOf(address)
-  if (place.kind === 'directory') return pathProblem(resolve(place.path), address, 'directory')
-  if (place.kind === 'sqlite') return pathProblem(resolve(place.path), address, 'file') ?? sqliteProblem(place.path, address)
+  const shown = withoutPassword(address)
+  if (place.kind === 'directory') return pathProblem(place.path, shown, 'directory')
+  if (place.kind === 'sqlite') return pathProblem(place.path, shown, 'file') ?? sqliteProblem(place.path, shown)
   const { url, schema } = place
   const there = await hasTable(url, `"${schema}"."outbox"`)
-  return there ? undefined : absent(`in schema ${schema} of ${withoutPassword(address)}`)
+  return there ? undefined : absent(`in schema ${schema} of ${shown}`)
 }
 
 function sqliteProblem(path: string, shown: string): Missing | undefined {

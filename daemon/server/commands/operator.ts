@@ -1,8 +1,10 @@
 /** The community that a command works on: the one of a running server where there is one, else opened for the command. */
+
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { realPath } from '../../../adapters/files/process-lock.ts'
 import { refusedByDefault } from '../../../lib/base/reach.ts'
+import { withoutPassword } from '../../../lib/base/without-password.ts'
 import type { Ports } from '../../../lib/ports.ts'
 import { isStorageError } from '../../../lib/storage/contract.ts'
 import type { NetworkRow } from '../../../lib/storage/tables/administration.ts'
@@ -95,7 +97,9 @@ export async function runningServer({ server, storage }: StorageFlags): Promise<
     if (/^https?:/i.test(server)) throw await notAControl(server)
     const named = await serverAt(server)
     if (!named)
-      throw new CommandFailure(`no server runs at ${server}: take the \`control\` that \`folkmoot serve --json\` prints`)
+      throw new CommandFailure(
+        `no server runs at ${withoutPassword(server)}: take the \`control\` that \`folkmoot serve --json\` prints`,
+      )
     return named
   }
   const file = storage.startsWith('lowdb:') ? fileOfStorage(storage) : undefined
@@ -111,7 +115,9 @@ async function notAControl(address: string): Promise<UsageError> {
   const controls = here.map(({ control }) => `--server ${control}`).join(' or ')
   const remedy =
     controls === '' ? 'take the `control` that `folkmoot serve --json` prints, or give its --storage' : `give ${controls}`
-  return new UsageError(`${address} is the address of the API, and --server takes the control file of a server: ${remedy}`)
+  return new UsageError(
+    `${withoutPassword(address)} is the address of the API, and --server takes the control file of a server: ${remedy}`,
+  )
 }
 
 /** Which server, if neither its control file nor its storage is named: the one on a port, or the only one of this user. */

@@ -1,10 +1,12 @@
 /** Where the control of a running server is: a file that only its user may read, which names a socket and the token for it. */
+
 import { randomUUID } from 'node:crypto'
 import { closeSync, openSync } from 'node:fs'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { platform } from 'node:process'
 import { errorCode } from '../../../adapters/files/errors.ts'
+import { withoutPassword } from '../../../lib/base/without-password.ts'
 import { UsageError } from '../../usage.ts'
 
 /** Goes up when an older command cannot talk to a newer server. */
@@ -54,7 +56,8 @@ export async function readControlFile(file: string): Promise<ControlFile | undef
 
 function parseControlFile(file: string, text: string): ControlFile {
   const found = parsed(text)
-  if (typeof found['folkmoot_control'] !== 'number') throw new UsageError(`${file} is not the control file of a server`)
+  if (typeof found['folkmoot_control'] !== 'number')
+    throw new UsageError(`${withoutPassword(file)} is not the control file of a server`)
   if (found['folkmoot_control'] !== version)
     throw new UsageError(`${file} is of a server of another version: use the command of that version`)
   const { pid, socket, token } = found

@@ -1,4 +1,5 @@
 /** The options of `folkmoot listen`, read and checked. */
+import { withoutPassword } from '../../../lib/base/without-password.ts'
 import { UsageError } from '../../usage.ts'
 import { eventNamed } from '../commands/event-name.ts'
 import type { StorageFlags } from '../commands/operator.ts'
@@ -27,7 +28,9 @@ export function forwardUrl(given: string | undefined): URL | undefined {
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(given) ? given : `http://${given}`
   const url = URL.parse(text)
   if (url && ['http:', 'https:'].includes(url.protocol) && url.username + url.password === '') return url
-  throw new UsageError(`--forward-to must be like http://localhost:3000/webhooks, got ${JSON.stringify(given.slice(0, 200))}`)
+  throw new UsageError(
+    `--forward-to must be like http://localhost:3000/webhooks, got ${JSON.stringify(withoutPassword(given).slice(0, 200))}`,
+  )
 }
 
 /**

@@ -1,8 +1,10 @@
 /** `folkmoot mcp`: a server of this API, anywhere, as tools for an agent that starts this process. */
+
 import type { Readable } from 'node:stream'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { serverOf } from '../../../adapters/mcp/server.ts'
 import { toolsOf } from '../../../adapters/mcp/tools.ts'
+import { withoutPassword } from '../../../lib/base/without-password.ts'
 import { createClient } from '../../../lib/client/index.ts'
 import { operations } from '../../../lib/operations.ts'
 import { fault, type Output } from '../../output.ts'
@@ -59,7 +61,7 @@ function problemIn(error: Error): string {
 export function serveMcp({ url, network, token, tokenFile, write, only }: McpFlags, { out, input, failed }: McpHost): Running {
   const given = tokenOf('--token', token, tokenFile, 'the protocol')
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
-    throw new UsageError(`--url must be like https://api.example.org, got ${JSON.stringify(url.slice(0, 200))}`)
+    throw new UsageError(`--url must be like https://api.example.org, got ${JSON.stringify(withoutPassword(url).slice(0, 200))}`)
   const tools = asUsage(() => toolsOf(operations, { write, only }, (option) => `--${option}`))
   const client = asUsage(() => createClient({ baseUrl: url, network, token: given, maxRetryWait: 30_000 }))
   const writing = tools.filter(({ annotations }) => !annotations.readOnlyHint).length

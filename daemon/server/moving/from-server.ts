@@ -1,4 +1,5 @@
 /** A server that a command names by its address. */
+import { withoutPassword } from '../../../lib/base/without-password.ts'
 import { tooLargeCode } from '../../../lib/client/answer.ts'
 import { type ClientError, type ClientOptions, createClient, InvalidAnswer } from '../../../lib/client/index.ts'
 import { UsageError } from '../../usage.ts'
@@ -24,7 +25,7 @@ export function fromServer(option: string, address: string, network: string, tok
   const url = /^https?:/.test(address) ? URL.parse(address) : null
   if (!url)
     throw new UsageError(
-      `${option} must be the address of a server, such as https://api.example.org, got ${JSON.stringify(address)}`,
+      `${option} must be the address of a server, such as https://api.example.org, got ${JSON.stringify(withoutPassword(address))}`,
     )
   if (url.username !== '' || url.search !== '' || url.hash !== '')
     throw new UsageError(`${option} must be an address without a user, a query or a fragment`)

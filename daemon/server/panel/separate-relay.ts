@@ -1,6 +1,8 @@
 /** The relay for the panel, if it runs in another process than the server. */
+
 import { readFile } from 'node:fs/promises'
 import { isPostgresAddress } from '../../../adapters/sql/postgres/address.ts'
+import { withoutPassword } from '../../../lib/base/without-password.ts'
 import type { RelayView } from '../../../lib/relay/relay-view.ts'
 import { UsageError } from '../../usage.ts'
 import type { ServeFlags } from '../serve/serve-flags.ts'
@@ -43,6 +45,8 @@ export async function separateRelay(outbox: string, flags: Flags): Promise<Separ
     return { view: relayViewOverControl({ url, key }), close: async () => undefined }
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    throw new UsageError(`--relay-control must be an address such as http://127.0.0.1:9464, got ${JSON.stringify(url)}`)
+    throw new UsageError(
+      `--relay-control must be an address such as http://127.0.0.1:9464, got ${JSON.stringify(withoutPassword(url))}`,
+    )
   }
 }

@@ -1,5 +1,6 @@
 /** What a server says once it is ready: a banner for people, or a line of JSON for programs. */
-import { withoutPassword, withPasswordLeftOut } from '../../../adapters/sql/postgres/address.ts'
+import { withPasswordLeftOut } from '../../../adapters/sql/postgres/address.ts'
+import { withoutPassword } from '../../../lib/base/without-password.ts'
 import type { Community } from '../../../lib/index.ts'
 import { demoNetwork } from '../demo/made.ts'
 import type { Demo } from '../demo/start.ts'

@@ -1,4 +1,5 @@
 /** What the flags of `serve` must keep to, before anything is opened. */
+import { withoutPassword } from '../../../lib/base/without-password.ts'
 import { isPublicUrl } from '../../../lib/options.ts'
 import { encryptionKeysOf } from '../../read-encryption-keys.ts'
 import { UsageError } from '../../usage.ts'
@@ -23,7 +24,7 @@ export function checkFlags(flags: ServeFlags): CheckedFlags {
     throw new UsageError('--webhook-url goes with --webhook-key or --webhook-key-file: give as many keys as addresses')
   if (flags.publicUrl !== undefined && !isPublicUrl(flags.publicUrl))
     throw new UsageError(
-      `--public-url must be like https://api.example.org, without a trailing slash, got ${JSON.stringify(flags.publicUrl)}`,
+      `--public-url must be like https://api.example.org, without a trailing slash, got ${JSON.stringify(withoutPassword(flags.publicUrl))}`,
     )
   if (flags.webhookOrder !== undefined && flags.webhookUrl.length === 0)
     throw new UsageError('--webhook-order needs --webhook-url')

@@ -1,4 +1,4 @@
-import { withoutPassword } from '../../../adapters/sql/postgres/address.ts'
+import { withoutPassword } from '../../../lib/base/without-password.ts'
 import { createCommunity } from '../../../lib/index.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
 import { networks } from '../../../lib/storage/tables/administration.ts'

@@ -1,6 +1,7 @@
-import { isPostgresAddress, postgresAddress, withoutPassword } from '../../../adapters/sql/postgres/address.ts'
+import { isPostgresAddress, postgresAddress } from '../../../adapters/sql/postgres/address.ts'
 import { migratePostgres } from '../../../adapters/storage/postgres.ts'
 import { migrateSqlite } from '../../../adapters/storage/sqlite.ts'
+import { withoutPassword } from '../../../lib/base/without-password.ts'
 import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
 import { meantStorage } from './unknown-address.ts'
@@ -26,7 +27,8 @@ export async function migrate({ storage, dryRun = false, json = false }: Migrate
 
 function stepsOf(storage: string, dryRun: boolean): Promise<readonly string[]> {
   const path = /^sqlite:(.+)$/s.exec(storage)?.[1]
-  if (path !== undefined) return migrateSqlite({ path, dryRun })
+  // No path has a password.
+  if (path !== undefined && withoutPassword(storage) === storage) return migrateSqlite({ path, dryRun })
   if (isPostgresAddress(storage)) return migratePostgres({ ...postgresAddress(storage), dryRun })
   const got = JSON.stringify(withoutPassword(storage))
   const meant = meantStorage(storage)

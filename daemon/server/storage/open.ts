@@ -3,6 +3,7 @@ import { rm, rmdir, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { errorCode } from '../../../adapters/files/errors.ts'
 import { isPostgresAddress, postgresAddress } from '../../../adapters/sql/postgres/address.ts'
+import { withoutPassword } from '../../../lib/base/without-password.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
 import { UsageError } from '../../usage.ts'
 import { newTemporaryDirectory } from './temporary-directory.ts'
@@ -33,6 +34,9 @@ export async function openStorage(
   missing: 'create' | 'refuse' = 'create',
   option = '--storage',
 ): Promise<OpenStorage> {
+  const isPostgres = isPostgresAddress(address)
+  // No path has a password.
+  if (!isPostgres && withoutPassword(address) !== address) throw unknownStorage(option, address)
   const [kind, path] = [address.slice(0, address.indexOf(':')), address.slice(address.indexOf(':') + 1)]
   const migrate = missing === 'create'
   const file = fileOfStorage(address)
@@ -59,8 +63,7 @@ export async function openStorage(
       throw error
     }
   }
-  const sql = (kind === 'sqlite' && file !== undefined) || isPostgresAddress(address)
-  if (!sql) throw unknownStorage(option, address)
+  if (!(kind === 'sqlite' && file !== undefined) && !isPostgres) throw unknownStorage(option, address)
   // Events are in a table there, so that they commit with the rows.
   if (outboxDirectory !== undefined && !isOutboxOf(address, outboxDirectory))
     throw new UsageError('--outbox goes with lowdb: and memory:; this storage holds its own outbox')

@@ -1,4 +1,4 @@
-import { withoutPassword } from '../../../adapters/sql/postgres/address.ts'
+import { withoutPassword } from '../../../lib/base/without-password.ts'
 import { UsageError } from '../../usage.ts'
 import { storageForms } from './address.ts'
 

@@ -1,6 +1,6 @@
 /** `folkmoot-relay run`: the relay as a service. */
 import type { DestinationStream } from 'pino'
-import { withoutPassword } from '../../../../adapters/sql/postgres/address.ts'
+import { withoutPassword } from '../../../../lib/base/without-password.ts'
 import { encryptionKeysOf } from '../../../read-encryption-keys.ts'
 import { missingSdk, tracingFor } from '../../../telemetry.ts'
 import { UsageError } from '../../../usage.ts'
