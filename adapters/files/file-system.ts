@@ -7,7 +7,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { open, readdir, readFile, rename, statfs, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { makeDirectory } from './directory.ts'
-import { syncContent, syncWhole } from './sync.ts'
+import { syncContent, syncDirectory } from './sync.ts'
 
 /** A file that is open. */
 export interface OpenFile {
@@ -117,14 +117,7 @@ export const nodeFileSystem: FileSystem = {
   list: (directory) => readdir(directory),
   rename: (from, to) => rename(from, to),
   remove: (path) => unlink(path),
-  async syncDirectory(directory) {
-    const handle = await open(directory, constants.O_RDONLY | constants.O_DIRECTORY)
-    try {
-      await syncWhole(handle)
-    } finally {
-      await handle.close()
-    }
-  },
+  syncDirectory,
   watch(directory, changed) {
     const watcher = watch(directory, { persistent: false }, (_, name) => changed(name))
     // A hint and nothing more: without inotify handles the reader's own polling finds the change.

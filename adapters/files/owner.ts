@@ -96,5 +96,7 @@ export function isAlive(owner: Owner): boolean {
 export async function mayRun(owner: Owner, socket: string | undefined): Promise<boolean> {
   if (owner.boot !== null && owner.boot !== boot()) return socket !== undefined && (await ask(socket)) === 'yes'
   if (!isAlive(owner)) return false
-  return isNeighbour(owner) || socket === undefined || (await ask(socket)) !== 'no'
+  // Without the start of the process, which macOS and Windows do not tell, another one may have its number by now.
+  const isKnown = isNeighbour(owner) && owner.started !== null
+  return isKnown || socket === undefined || (await ask(socket)) !== 'no'
 }

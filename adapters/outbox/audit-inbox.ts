@@ -9,7 +9,7 @@ import { isApiError } from '../../lib/errors.ts'
 import type { Actor, Community, RelayRecord } from '../../lib/index.ts'
 import { makeDirectory } from '../files/directory.ts'
 import { errorCode, fileError } from '../files/errors.ts'
-import { syncWhole } from '../files/sync.ts'
+import { syncDirectory, syncWhole } from '../files/sync.ts'
 
 /** A line as its file has it. */
 export interface WaitingLine extends RelayRecord {
@@ -42,19 +42,12 @@ export async function leaveLine(directory: string, line: WaitingLine): Promise<v
       await file.close()
     }
     await rename(unfinished, join(inbox, `${name}.json`))
-    await syncDirectory(inbox)
+    // Some file systems cannot sync a directory.
+    await syncDirectory(inbox).catch(() => undefined)
   } catch (error) {
     await rm(unfinished, { force: true }).catch(() => undefined)
     throw fileError(`the audit's inbox ${inbox} cannot be written`, error)
   }
-}
-
-/** Some systems cannot sync a directory. */
-async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, 'r').catch(() => undefined)
-  if (!directory) return
-  await syncWhole(directory).catch(() => undefined)
-  await directory.close()
 }
 
 /** The number of lines that are in the audit now, and files that hold no line of a network here: those are kept as `.refused`. */

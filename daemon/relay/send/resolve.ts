@@ -5,6 +5,7 @@
 import { createSocket } from 'node:dgram'
 import { lookup, Resolver } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
+import { env, platform } from 'node:process'
 import { systemClock } from '../clock.ts'
 import type { Address, Resolve } from './guard.ts'
 
@@ -32,6 +33,9 @@ export function parseHosts(text: string): ReadonlyMap<string, readonly Address[]
   if (!hosts.has('localhost')) add('localhost', '127.0.0.1')
   return hosts
 }
+
+const { SystemRoot = 'C:\\Windows' } = env
+const hostsFile = platform === 'win32' ? `${SystemRoot}\\System32\\drivers\\etc\\hosts` : '/etc/hosts'
 
 /** Makes a value of the text of a file, again when the text is another one. A file that cannot be read has no text. */
 function ofFile<T>(path: string, make: (text: string) => T): () => T {
@@ -120,7 +124,7 @@ async function askServers(resolver: Resolver, name: string, signal?: AbortSignal
  *   servers that the machine has then; they change with its network.
  */
 export function systemResolve(newResolver = () => new Resolver(resolverOptions)): Resolve {
-  const hosts = ofFile('/etc/hosts', parseHosts)
+  const hosts = ofFile(hostsFile, parseHosts)
   let running = 0
   const waiting: (() => void)[] = []
 

@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import promises from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { pid, platform } from 'node:process'
+import { pid, platform, ppid } from 'node:process'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { claimFile } from '../../../adapters/files/lock-file.ts'
 import { thisProcess } from '../../../adapters/files/owner.ts'
@@ -48,6 +49,21 @@ describe('a process lock', () => {
     expect(lock.path).toBe(file)
     await expect(acquireLock(join(file, '..', '.', 'db.json'), 'direct')).rejects.toMatchObject({ code: 'locked' })
     await lock.release()
+  })
+
+  test('is free without the start of its process, if another one has its number and nobody listens', async () => {
+    const file = path()
+    const socket = 'db.json.lock.0123abcd.sock'
+    const elsewhere = { pid: ppid, started: null, boot: null, namespace: null }
+    leave(file, { ...elsewhere, socket })
+    const server = createServer().listen(join(file, '..', socket))
+    await once(server, 'listening')
+    await expect(acquireLock(file, 'ours')).rejects.toThrow(`held by process ${ppid} (an older one)`)
+    server.close()
+    await once(server, 'close')
+    await (await acquireLock(file, 'ours')).release()
+    leave(file, elsewhere)
+    await expect(acquireLock(file, 'ours')).rejects.toMatchObject({ code: 'locked' })
   })
 
   test('of another process is refused with its number, and free after kill -9', patience, async () => {
