@@ -36,6 +36,8 @@ interface Waiting {
   readonly lines: Iterable<Uint8Array>
   /** About how long they are. */
   readonly bytes: number
+  /** Whether an erasure is among them. */
+  readonly erases: boolean
   readonly done: () => void
   readonly failed: (error: unknown) => void
 }
@@ -94,6 +96,18 @@ export async function openOutbox(options: OutboxOptions): Promise<OutboxWriter> 
       segment = undefined
       throw error
     }
+    if (group.some(({ erases }) => erases)) await leaveSegment(segment)
+  }
+
+  /** Begins another segment, so that readers remove the one with the erased person's events as soon as they have read it. */
+  async function leaveSegment(left: Segment): Promise<void> {
+    segment = undefined
+    try {
+      await left.close()
+      segment = await createSegment(files, directory, segmentName(writer, ++number))
+    } catch {
+      // The records are durable. The next append begins a segment, or says why it cannot.
+    }
   }
 
   async function drain(): Promise<void> {
@@ -123,9 +137,10 @@ export async function openOutbox(options: OutboxOptions): Promise<OutboxWriter> 
     async append(commits) {
       if (closed) throw new StorageError('closed', 'the outbox is closed')
       const { lines, bytes } = encoded(commits.filter((records) => records.length > 0))
+      const erases = commits.some((records) => records.some(({ kind }) => kind === 'erasure'))
       if (bytes === 0) return
       await new Promise<void>((done, failed) => {
-        waiting.push({ lines, bytes, done, failed })
+        waiting.push({ lines, bytes, erases, done, failed })
         // Begins in a microtask, so that everything appended in this turn shares one write.
         running ??= Promise.resolve().then(drain)
       })

@@ -102,7 +102,8 @@ export function openConnection(
     database = new DatabaseSync(path, { timeout: briefly, readOnly })
     // FULL: a commit is on the disk when it returns. WAL: readers are not blocked by a writer.
     if (!readOnly) database.exec(`PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = ${logBytesKept}`)
-    database.exec('PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000')
+    // What is removed or changed is overwritten with zeros, so that nothing of an erased person stays in the file.
+    database.exec('PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000; PRAGMA secure_delete = ON')
     // The first read of the file: only now is it known to be a database.
     database.prepare('SELECT count(*) FROM sqlite_schema').get()
     return connectionOver(database, path, watch)

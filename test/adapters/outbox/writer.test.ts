@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { nodeFileSystem } from '../../../adapters/files/file-system.ts'
+import { type FileSystem, nodeFileSystem } from '../../../adapters/files/file-system.ts'
 import { openOutbox, outboxDirectory } from '../../../adapters/outbox/file.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
 import { event, failure, faulty, readAll } from './support.ts'
@@ -69,6 +69,37 @@ describe('openOutbox', () => {
     expect(names.length).toBeGreaterThan(1)
     for (const name of names) expect(statSync(join(directory, name)).size).toBeLessThanOrEqual(600)
     expect((await readAll(outboxDirectory(directory))).ids).toEqual(['a', 'b', 'c', 'd', 'e'])
+  })
+
+  test('begins a new segment after an erasure, so that the events before it can be removed while it is open', async () => {
+    const directory = temporaryDirectory()
+    const outbox = await openOutbox({ directory })
+    await outbox.append([[event('a')], [event('b'), { kind: 'erasure', network_id: '1', ids: ['1001'] }]])
+    const source = outboxDirectory(directory)
+    const { positions } = await readAll(source)
+    await source.settle(positions)
+    const left = segments(directory).map((name) => statSync(join(directory, name)).size)
+    await outbox.append([[event('c')]])
+    const { ids } = await readAll(source, positions)
+    await outbox.close()
+    expect({ left, ids }).toEqual({ left: [0], ids: ['c'] })
+  })
+
+  test('an erasure is durable, and later appends work, if no new segment can be made', async () => {
+    const directory = temporaryDirectory()
+    let made = 0
+    const files: FileSystem = {
+      ...nodeFileSystem,
+      create(path, options) {
+        if (path.endsWith('.ndjson') && ++made === 2) throw failure('ENOSPC')
+        return nodeFileSystem.create(path, options)
+      },
+    }
+    const outbox = await openOutbox({ directory, files })
+    await outbox.append([[{ kind: 'erasure', network_id: '1', ids: ['1001'] }]])
+    await outbox.append([[event('a')]])
+    await outbox.close()
+    expect((await readAll(outboxDirectory(directory))).ids).toEqual(['erasure 1001', 'a'])
   })
 
   test('shares one write among appends that wait', async () => {

@@ -55,7 +55,7 @@ export async function openDatabase(path: string): Promise<SqliteDatabase> {
     if (existing.tables.size === 0) connection.exec('PRAGMA auto_vacuum = INCREMENTAL')
     connection.exec(
       `PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000;
-       PRAGMA wal_autocheckpoint = ${checkpointPages}; PRAGMA journal_size_limit = ${logBytesKept}`,
+       PRAGMA secure_delete = ON; PRAGMA wal_autocheckpoint = ${checkpointPages}; PRAGMA journal_size_limit = ${logBytesKept}`,
     )
     await migrateFile(connection, dialect, schema, `the relay's store ${path}`)
     // Programs before version 6 look for the version here, and nowhere else.
