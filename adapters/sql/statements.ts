@@ -22,11 +22,16 @@ export function statementsOf(dialect: Dialect) {
   const append = `INSERT INTO ${dialect.table('outbox')} ("records") VALUES (${dialect.parameter(1)})`
 
   /** Everything of a SELECT but its limits. */
-  function selection(table: TableShape, { where = {}, order, after }: RowQuery, add: Add): string {
+  function selection(
+    table: TableShape,
+    { where = {}, order, after }: RowQuery,
+    add: Add,
+    columns: string = columnsOf(table),
+  ): string {
     const { by, direction } = order ?? upwards
     const all = conditions(table, where, add)
     if (after !== undefined) all.push(beyond(table, by, direction, after, add))
-    return `SELECT ${columnsOf(table)} FROM ${dialect.table(table.name)}${clause(all)}${ordering(table, by, direction)}`
+    return `SELECT ${columns} FROM ${dialect.table(table.name)}${clause(all)}${ordering(table, by, direction)}`
   }
 
   /**
@@ -44,20 +49,28 @@ export function statementsOf(dialect: Dialect) {
     return values.map((value) => ({ ...rest, where: { ...where, [name]: value } }))
   }
 
-  function union(table: TableShape, { order }: RowQuery, branches: readonly RowQuery[], add: Add): string {
-    const { by, direction } = order ?? upwards
+  /** The rows of all branches. Behind an offset the branches give no more than the columns of the order, which the index has. */
+  function union(table: TableShape, query: RowQuery, branches: readonly RowQuery[], add: Add): string {
+    const { by, direction } = query.order ?? upwards
+    const isBehind = (query.offset ?? 0) > 0
+    const columns = isBehind ? [...new Set(['id', by])].map(quoted).join(', ') : columnsOf(table)
     const parts = branches.map(
       (branch, place) =>
-        `SELECT ${columnsOf(table)} FROM (${selection(table, branch, add)}${bounds(branch, add)}) AS part${place}`,
+        `SELECT ${columns} FROM (${selection(table, branch, add, columns)}${bounds(branch, add)}) AS part${place}`,
     )
-    return `${parts.join(' UNION ALL ')}${ordering(table, by, direction)}`
+    const order = ordering(table, by, direction)
+    const all = `${parts.join(' UNION ALL ')}${order}${bounds(query, add)}`
+    if (!isBehind) return all
+    const rows = `SELECT ${columnsOf(table)} FROM ${dialect.table(table.name)}`
+    return `${rows} WHERE "id" IN (SELECT "id" FROM (${all}) AS page)${order}`
   }
 
   function written(table: TableShape, query: RowQuery): Statement {
     const { values, add } = parameters()
     const branches = branchesOf(table, query)
-    const sql = branches.length === 0 ? selection(table, query, add) : union(table, query, branches, add)
-    return { sql: `${sql}${bounds(query, add)}`, values, reads: table.name }
+    const sql =
+      branches.length === 0 ? `${selection(table, query, add)}${bounds(query, add)}` : union(table, query, branches, add)
+    return { sql, values, reads: table.name }
   }
 
   /** A query whose text depends on little: single values and nulls, no list, and nothing that no row can have. */

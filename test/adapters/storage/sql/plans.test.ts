@@ -129,6 +129,10 @@ test('SQLite scans no table for any request, and sorts nothing by itself', async
   expect(plans.filter(({ sql, plan }) => plan.some((step) => isCostly(sql, step)))).toEqual([])
   expect(plans.filter(({ sql, plan, ofList }) => ofList && unserved(sql, plan.join()).length > 0)).toEqual([])
   expect(plans.filter(({ sql, plan, ofList }) => !ofList && isWide(sql, plan.join()))).toEqual([])
+  // A late page by number: what is passed over is read from the index alone.
+  const late = plans.filter(({ sql }) => sql.includes(' UNION ALL ') && sql.includes(' OFFSET '))
+  expect(late.length).toBeGreaterThan(0)
+  expect(late.filter(({ plan }) => plan.some((step) => / USING (?!COVERING |INTEGER )/.test(step)))).toEqual([])
 })
 
 /** Whether a step reads a whole table, or sorts more than the pages of a list's parts. */
