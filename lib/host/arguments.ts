@@ -3,7 +3,7 @@
  * objects are mistakes of the program, a `TypeError`. Refused values are an `ApiError` 422.
  */
 import * as v from 'valibot'
-import { kind } from '../base/describe-value.ts'
+import { isPlain, kind } from '../base/describe-value.ts'
 import { isStorableId } from '../base/ids.ts'
 import { suggestion } from '../base/suggest.ts'
 import { fail, invalid, isApiError } from '../errors.ts'
@@ -40,7 +40,7 @@ export function checkArgument<S extends v.GenericSchema>(
   given: unknown,
   limits: TextLimits,
 ): v.InferOutput<S> {
-  if (!isObject(given)) throw new TypeError(`${call}: the argument must be an object with ${namesOf(schema)}, got ${kind(given)}`)
+  if (!isPlain(given)) throw new TypeError(`${call}: the argument must be an object with ${namesOf(schema)}, got ${kind(given)}`)
   const unknownNames = unknownFields(schema, given, '').slice(0, maxNamed)
   const unset = Object.entries(stated).find(([name]) => name in given && Reflect.get(given, name) === undefined)
   if (unset && unknownNames.length === 0)
@@ -56,8 +56,6 @@ export function checkArgument<S extends v.GenericSchema>(
   if (unknownNames.length > 0) throw new TypeError(`${call}: ${[...unknownNames, ...(problems ? [problems] : [])].join('; ')}`)
   return checked as v.InferOutput<S>
 }
-
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 interface Described {
   readonly type: string
@@ -86,13 +84,17 @@ function unknownFields(schema: v.GenericSchema, given: unknown, path: string): r
     }
     return []
   }
-  if (!entries || !isObject(given)) return []
+  if (!entries || !isPlain(given)) return []
   return Object.entries(given).flatMap(([name, value]) => {
     const known = Object.hasOwn(entries, name) ? entries[name] : undefined
     if (known) return unknownFields(known, value, `${path}${name}.`)
     return [`field \`${path}${name.slice(0, 50)}\` does not exist; ${suggestion(name.slice(0, 50), Object.keys(entries))}`]
   })
 }
+
+/** Names and values of a host. Of a Map or a Date `v.record` would see none. */
+export const recordOf = <const S extends v.GenericSchema>(values: S, rule = 'must be a plain object') =>
+  v.pipe(v.custom<Readonly<Record<string, v.InferInput<S>>>>(isPlain, rule), v.record(v.string(), values, rule))
 
 /** A network as the host names it, by id or subdomain; whether there is one is asked later. */
 export const NetworkName = v.pipe(

@@ -9,7 +9,7 @@ import type { AnyOperation } from '../operation.ts'
 import { routesOf } from '../operation.ts'
 import type { Settings } from '../settings.ts'
 import type { Id } from '../storage/table.ts'
-import { checkArgument, NetworkName, shape } from './arguments.ts'
+import { checkArgument, NetworkName, recordOf, shape } from './arguments.ts'
 import type { Networks } from './networks.ts'
 
 /** A direct call, as it comes in: its types are `Community.call`'s. */
@@ -42,11 +42,7 @@ function makeSchema({ path }: AnyOperation) {
   })
 }
 
-const Query = v.record(
-  v.string(),
-  v.nullish(v.union([v.string(), v.number(), v.boolean()], 'must be a text, a number or a boolean')),
-  'must be an object',
-)
+const Query = recordOf(v.nullish(v.union([v.string(), v.number(), v.boolean()], 'must be a text, a number or a boolean')))
 
 /** Values as a URL would carry them. */
 const texts = (values: Readonly<Record<string, unknown>> = {}): Record<string, string> =>

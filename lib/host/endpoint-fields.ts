@@ -1,6 +1,7 @@
 /** The fields of calls about webhook endpoints, and how keys and secrets are made. */
 import * as v from 'valibot'
 import { type Chance, systemChance } from '../base/chance.ts'
+import { isPlain } from '../base/describe-value.ts'
 import { fail, invalid } from '../errors.ts'
 import { catalogue, hostCatalogue, hostEventName, webhookName } from '../events/catalogue.ts'
 import { similarNames } from '../events/similar-names.ts'
@@ -47,7 +48,7 @@ const headerValue = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 
 /** The rule that headers break. Nothing of a value is in it. */
 function headersProblem(given: unknown): string | undefined {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) return 'must be an object of names and values, or null'
+  if (!isPlain(given)) return 'must be a plain object of names and values, or null'
   const pairs = Object.entries(given)
   if (pairs.length > mostHeaders) return `must have at most ${mostHeaders} headers`
   const seen = new Set<string>()

@@ -3,6 +3,7 @@ import type { Chance } from '../base/chance.ts'
 import { fail, invalid } from '../errors.ts'
 import { EncryptionError, hasEncrypted, howGiven, type KeyRing } from '../outbox/encryption.ts'
 import { attributeDefaults } from '../outbox/endpoint-attributes.ts'
+import { conditionCount } from '../outbox/filter.ts'
 import { hasAuthorization } from '../outbox/headers.ts'
 import type { Patch } from '../storage/contract.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
@@ -18,6 +19,31 @@ export async function keepApart(tx: ScopedTx, url: string | undefined, id: Id): 
   if (url === undefined) return
   const holder = (await tx.find(webhookEndpoints, {})).find((row) => row.url === url && row.id !== id)
   if (holder) fail(invalid('url'), `url has already been taken by endpoint ${holder.id}`)
+}
+
+/** Each event is compared with every endpoint of its network when a relay ingests it, and all networks wait for that. */
+const mostEndpoints = 1000
+const mostConditions = 5000
+
+/**
+ * @param before the endpoint that is changed; missing for a new one
+ * @throws ApiError 422 when the network has too many endpoints, or their filters too many conditions
+ */
+export async function keepBounded(tx: ScopedTx, { filter }: Given, before?: EndpointRow): Promise<void> {
+  if (before && !filter) return
+  const others = (await tx.find(webhookEndpoints, {})).filter(({ id }) => id !== before?.id)
+  if (!before && others.length >= mostEndpoints)
+    fail(
+      invalid('network_id'),
+      `network ${tx.network_id} has ${others.length} endpoints, the most that a network may have: remove one first`,
+    )
+  if (!filter) return
+  const conditions = [...others, { filter }].reduce((sum, each) => sum + (each.filter ? conditionCount(each.filter) : 0), 0)
+  if (conditions > mostConditions)
+    fail(
+      invalid('filter'),
+      `filter: the filters of a network's endpoints may have ${mostConditions} conditions together, and these are ${conditions}`,
+    )
 }
 
 /** Whether something that was replaced holds no more. */

@@ -23,6 +23,7 @@ import {
   columnsOf,
   hasOver,
   keepApart,
+  keepBounded,
   keepOneAuthorization,
   refuseUnencrypted,
   sealedColumns,
@@ -117,6 +118,7 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
   /** Changes what is given, with the line of the audit. */
   async function write(tx: HostTx, before: EndpointRow, given: Given): Promise<Changed<EndpointRow>> {
     await keepApart(tx, given.url, before.id)
+    await keepBounded(tx, given, before)
     const columns = await columnsOf(chance, given, before)
     const after = await save(tx, before, columns)
     // Credentials that cannot be decrypted are others than the new ones.
@@ -168,6 +170,7 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
           const { key, secrets } = await encryption.open(row)
           return { result: { ...shown(row), key: key || null, secrets }, audit }
         }
+        await keepBounded(tx, fields)
         const { url = '', key, ...rest } = await columnsOf(chance, fields)
         if (key === undefined)
           fail(invalid('key'), 'key is required: the bearer token that the receiver gets, true to make one, or null for none')

@@ -82,6 +82,13 @@ function stranger(names: readonly string[]): string {
   return `; ${JSON.stringify(unknown.slice(0, 40))} is none of them${meant}`
 }
 
+/** How many conditions a filter has. */
+export function conditionCount(filter: Filter): number {
+  if ('not' in filter) return conditionCount(filter.not)
+  const list = 'all' in filter ? filter.all : 'any' in filter ? filter.any : undefined
+  return list ? list.reduce((sum, each) => sum + conditionCount(each), 0) : 1
+}
+
 /** The mistake in a filter with its place, as the end of a sentence that begins with `filter`; `undefined` if there is none. */
 export function filterProblem(given: unknown): string | undefined {
   let conditions = 0
@@ -121,25 +128,39 @@ export function matchesFilter(filter: Filter, payload: unknown): boolean {
   if ('all' in filter) return filter.all.every((each) => matchesFilter(each, payload))
   if ('any' in filter) return filter.any.some((each) => matchesFilter(each, payload))
   if ('not' in filter) return !matchesFilter(filter.not, payload)
-  const found = valuesAt(payload, filter.path.split('/').slice(1).map(unescaped))
-  if ('exists' in filter) return found.length > 0 === filter.exists
-  const values = found.flatMap((each): readonly unknown[] => (Array.isArray(each) ? each : [each]))
-  if ('equals' in filter) return values.some((each) => isEqual(each, filter.equals))
-  if ('in' in filter) return values.some((each) => filter.in.some((wanted) => isEqual(each, wanted)))
-  return values.some((each) => isText(each) && String(each).startsWith(filter.prefix))
+  const found = isAt(payload, filter.path.split('/').map(unescaped), 1, testOf(filter))
+  return 'exists' in filter ? found === filter.exists : found
+}
+
+type Test = (value: unknown) => boolean
+
+/** What a condition is looked for in: a value, or each element of a list. */
+function testOf(condition: FilterCondition): Test {
+  if ('exists' in condition) return () => true
+  const test = elementTest(condition)
+  return (value) => (Array.isArray(value) ? value.some(test) : test(value))
+}
+
+function elementTest(condition: Exclude<FilterCondition, { readonly exists: boolean }>): Test {
+  if ('prefix' in condition) return (each) => isText(each) && String(each).startsWith(condition.prefix)
+  const wanted = new Set<unknown>(('in' in condition ? condition.in : [condition.equals]).map(comparable))
+  return (each) => wanted.has(comparable(each))
 }
 
 const unescaped = (token: string): string => token.replaceAll('~1', '/').replaceAll('~0', '~')
 const isText = (value: unknown): value is string | number => typeof value === 'string' || typeof value === 'number'
-const isEqual = (value: unknown, wanted: FilterValue): boolean =>
-  isText(value) && isText(wanted) ? String(value) === String(wanted) : value === wanted
+const comparable = (value: unknown): unknown => (isText(value) ? String(value) : value)
 
-/** The values at a place. A name within a list is looked for in each of its elements. */
-function valuesAt(value: unknown, [token, ...rest]: readonly string[]): readonly unknown[] {
-  if (token === undefined) return [value]
+/**
+ * Whether a test holds for a value at a place. A name within a list is looked for in each of its elements. Nothing is copied: a
+ * payload may have long lists, and a network many conditions.
+ */
+function isAt(value: unknown, path: readonly string[], at: number, test: Test): boolean {
+  const token = path[at]
+  if (token === undefined) return test(value)
   if (Array.isArray(value)) {
-    if (/^(?:0|[1-9]\d{0,9})$/.test(token)) return Number(token) < value.length ? valuesAt(value[Number(token)], rest) : []
-    return value.flatMap((each) => (isObject(each) ? valuesAt(each, [token, ...rest]) : []))
+    if (/^(?:0|[1-9]\d{0,9})$/.test(token)) return Number(token) < value.length && isAt(value[Number(token)], path, at + 1, test)
+    return value.some((each) => isObject(each) && isAt(each, path, at, test))
   }
-  return isObject(value) && Object.hasOwn(value, token) ? valuesAt(value[token], rest) : []
+  return isObject(value) && Object.hasOwn(value, token) && isAt(value[token], path, at + 1, test)
 }

@@ -11,7 +11,7 @@ import { rowsOf } from '../../storage/rows-of.ts'
 import type { ScopedTx } from '../../storage/scoped.ts'
 import type { Id } from '../../storage/table.ts'
 import { type AuditRow, audit } from '../../storage/tables/administration.ts'
-import { checkArgument, NetworkName, shape } from '../arguments.ts'
+import { checkArgument, NetworkName, recordOf, shape } from '../arguments.ts'
 import type { Networks } from '../networks.ts'
 import type { Changes } from './changes.ts'
 import type { Details } from './details.ts'
@@ -120,7 +120,7 @@ const Entry = shape({
   network: NetworkName,
   action: oneOf(...workActions, ...stages),
   subject: shape({ ...subject, name: optional(v.string('must be a text')) }),
-  details: optional(v.record(v.string(), v.unknown(), 'must be an object')),
+  details: optional(recordOf(v.unknown())),
   work_id: optional(name(100)),
   at: optional(TimestampInput),
 })

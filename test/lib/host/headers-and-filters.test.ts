@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { webhookEndpoints } from '../../../lib/storage/tables/administration.ts'
 import { createTestCommunity } from '../../support/community.ts'
 
 const good = { network_id: '1', url: 'https://example.org/hook', key: 'k' }
@@ -52,6 +53,79 @@ test.each<readonly [string, Record<string, string>, string]>([
     message: expect.stringContaining(message),
   })
   expect(await community.endpoints.list('1')).toEqual([])
+})
+
+test.each<readonly [string, object]>([
+  ['a Map', new Map([['x-a', 'a']])],
+  ['Headers', new Headers({ 'x-a': 'a' })],
+  ['URLSearchParams', new URLSearchParams('x-a=a')],
+  ['a list of pairs', [['x-a', 'a']]],
+  ['a Date', new Date(0)],
+])('headers in %s are refused, and not taken for none', async (_, headers) => {
+  const { community } = await createTestCommunity()
+  const made = await community.endpoints.upsert({ ...good, headers: { 'x-a': 'a' } })
+  const given = { headers: headers as Record<string, string> }
+  const refusal = { status: 422, message: expect.stringContaining('headers must be a plain object of names and values, or null') }
+  await expect(community.endpoints.update('1', made.id, given)).rejects.toMatchObject(refusal)
+  await expect(community.endpoints.upsert({ ...good, ...given })).rejects.toMatchObject(refusal)
+  expect(await community.endpoints.find('1', made.id)).toMatchObject({ header_names: ['x-a'] })
+})
+
+test.each<readonly [string, object]>([
+  ['a Map', new Map([['name', 'x']])],
+  ['a FormData', new FormData()],
+  ['a Date', new Date(0)],
+])('changes in %s are a mistake of the program, and not taken for none', async (kind, changes) => {
+  const { community } = await createTestCommunity()
+  const { id } = await community.endpoints.upsert(good)
+  await expect(community.endpoints.update('1', id, changes)).rejects.toThrow(new RegExp(`^endpoints.update: .*, got ${kind}$`))
+  const call = community.call('members.list', { network: '1', query: changes as Record<string, string> })
+  await expect(call).rejects.toMatchObject({ status: 422, message: expect.stringContaining('query must be a plain object') })
+})
+
+test('a network has at most 1000 endpoints; those that are there can be changed', async () => {
+  const { community, storage } = await createTestCommunity()
+  const made = await community.endpoints.upsert(good)
+  await storage.transaction(async (tx) => {
+    const row = await tx.get(webhookEndpoints, made.id)
+    if (!row) throw new Error('it is there')
+    for (let place = 1; place < 1000; place++)
+      await tx.insert(webhookEndpoints, { ...row, id: `${5000 + place}`, url: `https://example.org/${place}` })
+  })
+  await expect(community.endpoints.upsert({ ...good, url: 'https://example.org/one-more' })).rejects.toMatchObject({
+    status: 422,
+    message: expect.stringContaining('network 1 has 1000 endpoints, the most that a network may have: remove one first'),
+  })
+  expect(await community.endpoints.upsert({ ...good, name: 'still here' })).toMatchObject({ id: made.id, name: 'still here' })
+  await community.endpoints.remove('1', '5001')
+  expect(await community.endpoints.upsert({ ...good, url: 'https://example.org/one-more' })).toMatchObject({ name: null })
+})
+
+test('the filters of a network have at most 5000 conditions together', async () => {
+  const { community, storage } = await createTestCommunity()
+  const twenty = { any: Array.from({ length: 20 }, (_, place) => ({ not: { path: `/${place}`, exists: true } })) }
+  const made = await community.endpoints.upsert({ ...good, filter: twenty })
+  await storage.transaction(async (tx) => {
+    const row = await tx.get(webhookEndpoints, made.id)
+    if (!row) throw new Error('it is there')
+    for (let place = 1; place < 250; place++)
+      await tx.insert(webhookEndpoints, { ...row, id: `${5000 + place}`, url: `https://example.org/${place}` })
+  })
+  const url = 'https://example.org/one-more'
+  const one = { path: '/a', exists: true }
+  const refusal = {
+    status: 422,
+    message: expect.stringContaining(
+      "filter: the filters of a network's endpoints may have 5000 conditions together, and these are 5001",
+    ),
+  }
+  await expect(community.endpoints.upsert({ ...good, url, filter: one })).rejects.toMatchObject(refusal)
+  const { id } = await community.endpoints.upsert({ ...good, url })
+  await expect(community.endpoints.update('1', id, { filter: one })).rejects.toMatchObject(refusal)
+  // Its own are replaced, and count once.
+  await community.endpoints.update('1', made.id, { filter: { any: twenty.any.slice(1) } })
+  expect(await community.endpoints.update('1', id, { filter: one })).toMatchObject({ filter: one })
+  expect(await community.endpoints.update('1', made.id, { filter: null })).toMatchObject({ filter: null })
 })
 
 test('an endpoint without a key may have an Authorization of its own, and old relays are kept from it', async () => {
