@@ -1,6 +1,6 @@
 /**
  * Keys and signing secrets of endpoints, encrypted: as in the storage, in the outbox and in the store of a relay. The text
- * passes all three unchanged, and only the sender decrypts it.
+ * passes all three unchanged. The sender decrypts it, and so does the library when an endpoint changes.
  *
  * Terms
  * - **Encryption key**: 32 bytes that encrypt. Never the key of an endpoint, which is one of its credentials.
