@@ -99,7 +99,7 @@ const syncedBySecondCall = (file: OpenFile): OpenFile => ({
 /** The file system of this machine. */
 export const nodeFileSystem: FileSystem = {
   async makeDirectory(path) {
-    makeDirectory(path, 0o700)
+    makeDirectory(path)
   },
   async create(path, { synced = false } = {}) {
     if (!synced) return openFile(await open(path, newFile, 0o600))

@@ -1,4 +1,5 @@
 /** Sockets without traffic: an open one shows that its process lives. The kernel closes it in any event. */
+import { chmod } from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
 import { errorCode } from './errors.ts'
 
@@ -13,7 +14,12 @@ export function listenOn(name: string): Promise<Server | 'taken' | undefined> {
   return new Promise((settle) => {
     const server = createServer((connection) => connection.destroy())
     server.on('error', (error) => settle(errorCode(error) === 'EADDRINUSE' ? 'taken' : undefined))
-    server.listen(name, () => settle(server.unref()))
+    server.listen(name, () => {
+      server.unref()
+      if (name.startsWith('\0')) settle(server)
+      // Whatever the umask is. Where it cannot be done, the directory keeps others away.
+      else chmod(name, 0o600, () => settle(server))
+    })
   })
 }
 

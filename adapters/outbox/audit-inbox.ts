@@ -33,7 +33,7 @@ export async function leaveLine(directory: string, line: WaitingLine): Promise<v
   const name = `${line.at.replace(/\D/g, '')}-${randomUUID()}`
   const unfinished = join(inbox, `${name}.tmp`)
   try {
-    makeDirectory(inbox, 0o700)
+    makeDirectory(inbox)
     const file = await open(unfinished, 'wx', 0o600)
     try {
       await file.writeFile(`${JSON.stringify(line)}\n`)

@@ -1,17 +1,20 @@
 import { randomBytes } from 'node:crypto'
-import { open, rename, rm } from 'node:fs/promises'
+import { open, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { must } from '../../lib/base/options.ts'
 import type { AssetStore, NewFile } from '../../lib/ports.ts'
 import { makeDirectory } from '../files/directory.ts'
 import { fileError } from '../files/errors.ts'
-import { syncWhole } from '../files/sync.ts'
+import { syncDirectory, syncWhole } from '../files/sync.ts'
 import { checkOptions, group, type RulesOf, nameOf as textNaming } from '../options.ts'
 
 /** Where files are kept and how they are reached. */
 export interface DirectoryAssetsOptions {
-  /** The directory, created with the first file. */
+  /**
+   * The directory. The first file creates it with mode 0700, and files have mode 0600. If a web server of another user serves them,
+   * create it yourself, with a mode that lets that user read it: the files can then be read by the same users.
+   */
   readonly directory: string
   /**
    * The address at which the host serves that directory. Use a URL such as `https://cdn.example.org/assets`, or a path such as
@@ -41,7 +44,7 @@ const rules = { assets: group(directoryRules) }
 /**
  * Files in a directory, each named by its id with the extension of its real type. Serve it with `X-Content-Type-Options:
  * nosniff`, from a separate origin if you can: its files come from strangers.
- * @returns a store for the option `assets` of `ports()`. It writes each file to the disk before `put` resolves. `put` rejects with
+ * @returns a store for the option `assets` of `ports()`. The file and its name are on the disk before `put` resolves. `put` rejects with
  * a StorageError: `full`, or `unavailable`
  * @throws TypeError that lists every option that is missing, malformed or unknown
  */
@@ -61,11 +64,12 @@ export function directoryAssets(options: DirectoryAssetsOptions): AssetStore {
       // Under another name until it is whole and on the disk: nobody is served half a file.
       const unfinished = `${path}.${randomBytes(4).toString('hex')}.part`
       try {
-        makeDirectory(directory)
-        await writeSynced(unfinished, bytes)
+        for (const changed of makeDirectory(directory)) await syncDirectory(changed)
+        await writeSynced(unfinished, bytes, await modeIn(directory))
         await rename(unfinished, path)
+        await syncDirectory(directory)
       } catch (error) {
-        await rm(unfinished, { force: true }).catch(() => undefined)
+        for (const each of [unfinished, path]) await rm(each, { force: true }).catch(() => undefined)
         throw fileError('an upload cannot be stored', error)
       }
       return base + nameOf(file)
@@ -74,9 +78,13 @@ export function directoryAssets(options: DirectoryAssetsOptions): AssetStore {
   }
 }
 
-async function writeSynced(path: string, bytes: Uint8Array): Promise<void> {
-  const handle = await open(path, 'wx', 0o644)
+/** Of a file in a directory: those read it who may read the directory. */
+const modeIn = async (directory: string): Promise<number> => 0o600 | ((await stat(directory)).mode & 0o044)
+
+async function writeSynced(path: string, bytes: Uint8Array, mode: number): Promise<void> {
+  const handle = await open(path, 'wx', 0o600)
   try {
+    if (mode !== 0o600) await handle.chmod(mode)
     await handle.writeFile(bytes)
     await syncWhole(handle)
   } finally {

@@ -11,7 +11,7 @@ import { StorageError } from '../../../lib/storage/contract.ts'
  */
 export async function lockRelay(path: string): Promise<ProcessLock> {
   try {
-    makeDirectory(dirname(path), 0o700)
+    makeDirectory(dirname(path))
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     throw new StorageError('unavailable', `the directory of the relay cannot be made: ${message}`, { cause: error })

@@ -7,13 +7,12 @@ import { temporaryDirectory } from '../../support/directory.ts'
 
 const modeOf = (path: string) => statSync(path).mode & 0o777
 
-test('a directory is made with those above it, and one that exists stays as it is', () => {
+test('a directory is made with those above it, for its user alone, and one that exists stays as it is', () => {
   const top = temporaryDirectory()
   mkdirSync(join(top, 'a'))
   chmodSync(join(top, 'a'), 0o755)
-  makeDirectory(join(top, 'a/b/c'), 0o700)
-  makeDirectory(join(top, 'a/b/c'), 0o755)
-  makeDirectory(join(top, 'a'))
+  expect(makeDirectory(join(top, 'a/b/c'))).toEqual([join(top, 'a'), join(top, 'a/b')])
+  expect([makeDirectory(join(top, 'a/b/c')), makeDirectory(join(top, 'a'))]).toEqual([[], []])
   expect(['a', 'a/b', 'a/b/c'].map((path) => modeOf(join(top, path)))).toEqual([0o755, 0o700, 0o700])
   symlinkSync(join(top, 'a'), join(top, 'link'))
   makeDirectory(join(top, 'link'))

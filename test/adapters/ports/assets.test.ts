@@ -1,7 +1,8 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, type FileHandle, mkdtemp, open, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, expect, test } from 'vitest'
+import { platform } from 'node:process'
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
 import { directoryAssets, s3Assets } from '../../../adapters/ports/index.ts'
 import { png } from '../../support/ports.ts'
 
@@ -25,6 +26,71 @@ test('a directory keeps a file under its id and extension, and forgets it on dem
   await store.remove(file)
   await store.remove(file)
   expect(await readdir(directory)).toEqual([])
+})
+
+/** Paths that are synced from now on, each with the names that a directory has then. */
+async function syncs(): Promise<(readonly [string, readonly string[]])[]> {
+  const seen: (readonly [string, readonly string[]])[] = []
+  const probe = await open(await emptyDirectory())
+  const prototype = Object.getPrototypeOf(probe) as FileHandle
+  await probe.close()
+  const { sync } = prototype
+  const spy = vi.spyOn(prototype, 'sync').mockImplementation(async function (this: FileHandle) {
+    const path = await readlink(`/proc/self/fd/${this.fd}`)
+    seen.push([path, (await this.stat()).isDirectory() ? await readdir(path) : []])
+    return sync.call(this)
+  })
+  onTestFinished(() => spy.mockRestore())
+  return seen
+}
+
+test('a file is synced, then its name, and so is the name of a directory that is made', async ({ skip }) => {
+  skip(platform !== 'linux', 'Linux alone names open files')
+  const top = await emptyDirectory()
+  const directory = join(top, 'made', 'assets')
+  const store = directoryAssets({ directory, baseUrl: '/assets' })
+  const seen = await syncs()
+  await store.put(png, file)
+  const unfinished = expect.stringMatching(/assets\/8f14e45f-.*\.part$/)
+  expect(seen).toEqual([
+    [top, ['made']],
+    [join(top, 'made'), ['assets']],
+    [unfinished, []],
+    [directory, [name]],
+  ])
+  seen.length = 0
+  await store.put(png, { ...file, id: '2' })
+  expect(seen.map(([path]) => path)).toEqual([expect.stringMatching(/\.part$/), directory])
+})
+
+test('a failing sync is an error and leaves nothing behind, the one of the directory included', async () => {
+  const directory = await emptyDirectory()
+  const store = directoryAssets({ directory, baseUrl: '/assets' })
+  const probe = await open(directory)
+  const prototype = Object.getPrototypeOf(probe) as FileHandle
+  await probe.close()
+  const { sync } = prototype
+  const broken = () => Promise.reject(Object.assign(new Error('EIO: i/o error, fsync'), { code: 'EIO' }))
+  for (const kind of ['isFile', 'isDirectory'] as const) {
+    const spy = vi.spyOn(prototype, 'sync').mockImplementation(async function (this: FileHandle) {
+      return (await this.stat())[kind]() ? broken() : sync.call(this)
+    })
+    await expect(store.put(png, file), kind).rejects.toMatchObject({ code: 'unavailable' })
+    spy.mockRestore()
+    expect(await readdir(directory), kind).toEqual([])
+  }
+})
+
+test.each([
+  [0o700, 0o600],
+  [0o750, 0o640],
+  [0o711, 0o600],
+  [0o755, 0o644],
+])('in a directory of mode %o a file has mode %o', async (mode, expected) => {
+  const directory = await emptyDirectory()
+  await chmod(directory, mode)
+  await directoryAssets({ directory, baseUrl: '/assets' }).put(png, file)
+  expect((await stat(join(directory, name))).mode & 0o777).toBe(expected)
 })
 
 test('a directory may be served on the origin that callers use', async () => {

@@ -15,7 +15,7 @@ export const controlKeyPath = (outbox: string): string => join(relayHome(outbox)
 export function controlKey(outbox: string): string {
   const path = controlKeyPath(outbox)
   try {
-    makeDirectory(dirname(path), 0o700)
+    makeDirectory(dirname(path))
     return existsSync(path) ? keyIn(path) : newKey(path)
   } catch (error) {
     if (error instanceof UsageError) throw error

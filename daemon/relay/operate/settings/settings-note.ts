@@ -14,7 +14,7 @@ const pathOf = (outbox: string): string => join(relayHome(outbox), 'settings.jso
 /** Notes the settings of this relay. It works without that, so a failure is ignored. */
 export function noteSettings(outbox: string, settings: Settings): void {
   try {
-    makeDirectory(relayHome(outbox), 0o700)
+    makeDirectory(relayHome(outbox))
     // A proxy may have a password.
     const proxy = settings.proxy === undefined ? {} : { proxy: shownProxy(settings.proxy) }
     const noted = { host: hostname(), pid, ...settings, ...proxy }

@@ -46,7 +46,7 @@ export interface SqliteDatabase extends RelayDatabase {
 export async function openDatabase(path: string): Promise<SqliteDatabase> {
   let connection: DatabaseSync | undefined
   try {
-    makeDirectory(dirname(path), 0o700)
+    makeDirectory(dirname(path))
     makeFile(path)
     connection = new DatabaseSync(path, { timeout: timeoutMs })
     const existing = existingIn(connection, dialect)
