@@ -11,7 +11,7 @@ import { removeWithDependents } from '../storage/cascade.ts'
 import type { Where } from '../storage/contract.ts'
 import type { HostTx, ScopedTx } from '../storage/scoped.ts'
 import type { Id, Row, Table } from '../storage/table.ts'
-import { type AuditRow, audit, idempotencyKeys } from '../storage/tables/administration.ts'
+import { type AuditRow, apiKeys, audit, idempotencyKeys } from '../storage/tables/administration.ts'
 import { type AssetRow, assets } from '../storage/tables/content.ts'
 import { segments } from '../storage/tables/custom-fields.ts'
 import { type MemberRow, members } from '../storage/tables/members.ts'
@@ -38,11 +38,32 @@ export async function eraseTraces(erasing: Erasing, member: MemberRow): Promise<
   await eraseUploads(erasing, member)
   await eraseWords(erasing, member.id)
   await eraseKeptAnswers(erasing, member)
+  const keys = (await erasing.read((tx) => tx.find(apiKeys, { where: { member_id: member.id } }))).map(({ id }) => id)
+  await eraseLines(
+    erasing,
+    { subject_type: 'key', subject_id: keys },
+    () => true,
+    (details) => details,
+  )
   await eraseLines(erasing, { subject_type: 'member', subject_id: member.id }, ({ action }) => action !== 'member.erased')
   if (address !== undefined)
     await eraseLines(erasing, { action: ['members.consent', 'work.asked', 'work.failed'] }, ({ details }) =>
       JSON.stringify(details).toLowerCase().includes(JSON.stringify(address)),
     )
+}
+
+/**
+ * Revokes the keys that act as the person, and takes their names: what the list shows of the token stays.
+ * @returns the keys that worked until now
+ */
+export async function revokeKeys(tx: ScopedTx, member_id: Id, updated_at: string): Promise<readonly Id[]> {
+  const revoked: Id[] = []
+  for (const { id, redacted } of await tx.find(apiKeys, { where: { member_id } })) {
+    const gone = await tx.update(apiKeys, id, { revoked_at: updated_at, updated_at }, { revoked_at: null })
+    if (gone) revoked.push(id)
+    await tx.update(apiKeys, id, { name: redacted, updated_at })
+  }
+  return revoked
 }
 
 /** The rows that match, in batches, each read by itself. */
@@ -147,13 +168,21 @@ const plainDetails = (details: Details): Details =>
     ),
   )
 
-/** Takes names and texts out of lines of the audit. That something was done, by whom and when, stays. */
-async function eraseLines(erasing: Erasing, where: Where<AuditRow>, isMeant: (row: AuditRow) => boolean): Promise<void> {
+/**
+ * Takes names and texts out of lines of the audit. That something was done, by whom and when, stays.
+ * @param keep the details that stay
+ */
+async function eraseLines(
+  erasing: Erasing,
+  where: Where<AuditRow>,
+  isMeant: (row: AuditRow) => boolean,
+  keep = plainDetails,
+): Promise<void> {
   for await (const rows of batchesIn(erasing, audit, where)) {
     const found = rows.filter(isMeant)
     if (found.length > 0)
       await erasing.write(async (tx) => {
-        for (const { id, details } of found) await tx.redact(audit, id, { subject_name: null, details: plainDetails(details) })
+        for (const { id, details } of found) await tx.redact(audit, id, { subject_name: null, details: keep(details) })
       })
   }
 }

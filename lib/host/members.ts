@@ -13,7 +13,7 @@ import type { Id } from '../storage/table.ts'
 import { type MemberRow, members } from '../storage/tables/members.ts'
 import { checkArgument, idOf, shape } from './arguments.ts'
 import type { Changes } from './audit/changes.ts'
-import { type Erasing, eraseTraces } from './erasure.ts'
+import { type Erasing, eraseTraces, revokeKeys } from './erasure.ts'
 import type { Networks } from './networks.ts'
 import type { MakeNotification } from './notifications/define.ts'
 
@@ -71,7 +71,8 @@ export interface Members {
   unban(network: Id | number, id: Id | number): Promise<MemberListing>
   /**
    * Erases a person for good. A member who is there, removed or banned is deleted first, with the same events. What they wrote and
-   * bought stays, without a name. A second time it erases what has come back, such as by a restored backup of the relay.
+   * bought stays, without a name. Keys that act as them are revoked. A second time it erases what has come back, such as by a
+   * restored backup of the relay.
    * @throws ApiError 404 when there is no such member, 422 when it is the last host, 503 when the storage or the store of uploads
    * fails: repeat it then
    */
@@ -171,10 +172,13 @@ export function membersOf(
       return changes.change(network, erased_at, async (tx) => {
         const row = found(await tx.lock(members, id, 'update'), 'Member')
         await tx.append([{ kind: 'erasure', network_id: network, ids: [id] }])
-        if (row.erased_at !== null) return { result: await one(tx, row), audit: [] }
+        const keys = (await revokeKeys(tx, id, erased_at)).map(
+          (key) => ({ action: 'key.revoked', subject: { type: 'key', id: key, name: null } }) as const,
+        )
+        if (row.erased_at !== null) return { result: await one(tx, row), audit: keys }
         const after = found(await tx.update(members, id, { ...nobody, erased_at, updated_at: erased_at }), 'Member')
         const subject = { type: 'member', id, name: null } as const
-        return { result: await one(tx, after), audit: [{ action: 'member.erased', subject, details: { state } }] }
+        return { result: await one(tx, after), audit: [...keys, { action: 'member.erased', subject, details: { state } }] }
       })
     },
   }

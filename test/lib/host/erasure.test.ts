@@ -4,7 +4,7 @@ import type { AssetStore } from '../../../lib/index.ts'
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import type { Table } from '../../../lib/storage/table.ts'
 import { tables } from '../../../lib/storage/tables.ts'
-import { createTestCommunity, type TestCommunity } from '../../support/community.ts'
+import { createTestCommunity, request, type TestCommunity } from '../../support/community.ts'
 import { createMembers } from '../../support/members.ts'
 import { png, testPorts } from '../../support/ports.ts'
 import { newMember, newPost, newSpace, now, typesOf } from '../../support/records.ts'
@@ -139,6 +139,33 @@ describe('an erasure', () => {
     expect(typesOf(run.newEvents())).toEqual(['MemberLeftHook'])
     expect((await linesOf(run)).filter(({ action }) => action === 'member.erased')).toHaveLength(1)
     expect(await stored(run)).not.toMatch(traces)
+  })
+
+  test('revokes the keys that act as the person, takes their names, and leaves other keys', async () => {
+    const run = await createTestCommunity()
+    const { community } = run
+    const zed = await newMember(run, 'zed')
+    const key = { network_id: '1', scopes: ['*'] }
+    const made = await community.keys.create({ ...key, name: 'Zedekiah at home', member_id: zed.id })
+    const former = await community.keys.create({ ...key, name: 'Zedekiah at work', member_id: zed.id })
+    await community.keys.revoke('1', former.key.id)
+    const others = await community.keys.create({ ...key, name: 'Export' })
+    const statusWith = async (token: string) =>
+      (await request(community, 'GET', '/admin/v1/networks/1/members', { headers: { authorization: `Bearer ${token}` } })).status
+    expect(await statusWith(made.token)).toBe(200)
+    await community.members.erase('1', zed.id)
+    expect([await statusWith(made.token), await statusWith(others.token)]).toEqual([401, 200])
+    expect(await stored(run)).not.toMatch(traces)
+    const names = [made, former].map(({ key: { redacted: name } }) => ({ name, status: 'Revoked' }))
+    expect(await community.keys.list('1')).toMatchObject([{}, ...names, { name: 'Export', status: 'Active' }])
+    const lines = (await linesOf(run)).filter(({ subject: { id } }) => id === made.key.id)
+    expect(lines).toMatchObject([
+      { action: 'key.revoked', subject: { name: null } },
+      { action: 'key.created', subject: { name: null }, details: { scopes: ['*'], member_id: zed.id } },
+    ])
+    const before = await stored(run)
+    await community.members.erase('1', zed.id)
+    expect(await stored(run)).toBe(before)
   })
 
   test('takes every invite to the person, and tells the relay of their mails', async () => {
