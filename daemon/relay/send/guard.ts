@@ -107,8 +107,8 @@ export interface Address {
   readonly family: number
 }
 
-/** How a name is turned into addresses; the signal ends that. */
-export type Resolve = (hostname: string, signal?: AbortSignal) => Promise<readonly Address[]>
+/** How a name is turned into addresses; the signal ends that. `isOwn`: it is the operator's name, and no stranger's. */
+export type Resolve = (hostname: string, signal?: AbortSignal, isOwn?: boolean) => Promise<readonly Address[]>
 
 /**
  * The addresses of a host, which may be one itself, that may be connected to.

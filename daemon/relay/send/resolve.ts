@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs'
 import { env, platform } from 'node:process'
 import { systemClock } from '../clock.ts'
 import type { Address, Resolve } from './guard.ts'
+import { systemLookup } from './system-lookup.ts'
 
 /** Milliseconds, tries: name servers that answer nothing at all cost this much of an attempt's time. */
 const resolverOptions = { timeout: 2000, tries: 2 }
@@ -15,8 +16,6 @@ const resolverOptions = { timeout: 2000, tries: 2 }
 const resolutionDelay = 50
 /** Of one family's addresses so many are looked at for a route. A stranger's name server may have thousands. */
 const mostTried = 8
-/** At most this many concurrent lookups go to `getaddrinfo`. */
-const systemSlots = 2
 
 /** The names of a hosts file, `localhost` included. */
 export function parseHosts(text: string): ReadonlyMap<string, readonly Address[]> {
@@ -125,21 +124,9 @@ async function askServers(resolver: Resolver, name: string, signal?: AbortSignal
  */
 export function systemResolve(newResolver = () => new Resolver(resolverOptions)): Resolve {
   const hosts = ofFile(hostsFile, parseHosts)
-  let running = 0
-  const waiting: (() => void)[] = []
+  const askSystem = systemLookup((name) => lookup(name, { all: true }))
 
-  async function askSystem(name: string): Promise<readonly Address[]> {
-    if (running >= systemSlots) await new Promise<void>((go) => waiting.push(go))
-    running++
-    try {
-      return await lookup(name, { all: true })
-    } finally {
-      running--
-      waiting.shift()?.()
-    }
-  }
-
-  return async (hostname, signal) => {
+  return async (hostname, signal, isOwn) => {
     const name = hostname.toLowerCase().replace(/\.$/, '')
     const known = hosts().get(name.endsWith('.localhost') ? 'localhost' : name)
     if (known) return known
@@ -147,7 +134,7 @@ export function systemResolve(newResolver = () => new Resolver(resolverOptions))
       return await askServers(newResolver(), name, signal)
     } catch (error) {
       if (!isLeftToSystem(error)) throw error
-      return askSystem(name)
+      return askSystem(name, isOwn)
     }
   }
 }

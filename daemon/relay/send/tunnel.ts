@@ -56,7 +56,7 @@ const lookupOf =
   ({ resolve, localAddress, signal }: TunnelOptions): LookupFunction =>
   (hostname, { all }, callback) => {
     const family = isIP(localAddress ?? '')
-    resolve(hostname, signal)
+    resolve(hostname, signal, true)
       .then((found) => {
         const usable = found.filter((each) => family === 0 || each.family === family)
         const [first] = usable
