@@ -1,5 +1,5 @@
 /**
- * The 47 kinds of event, each with the record that its webhook carries (interface.md, 10.3). On the wire a name has
+ * The kinds of event, each with the record that its webhook carries (interface.md, 10.3). On the wire a name has
  * the suffix `Hook`.
  */
 import type * as v from 'valibot'
@@ -37,153 +37,215 @@ import {
   PostNotification,
   ReportedContent,
 } from './payloads.ts'
+import { about, buyer, member, post, reaction, request, rsvp, type SubjectRule } from './subject-rules.ts'
 
 interface Declared<S extends v.GenericSchema = v.GenericSchema> {
   readonly payload: S
   readonly description: string
+  readonly subject: SubjectRule
 }
 
-/** Declares an event: its payload, and what causes it and what it is good for, in a sentence. */
-const event = <S extends v.GenericSchema>(payload: S, description: string): Declared<S> => ({ payload, description })
+/** Declares an event: its payload, what causes it and what it is good for in a sentence, and what it is about. */
+const event = <S extends v.GenericSchema>(payload: S, description: string, subject: SubjectRule): Declared<S> => ({
+  ...{ payload, description, subject },
+})
 
 const declared = {
-  ArticleCreated: event(PostPayload, 'A member or a key published an article. Use it to announce longer texts apart from posts.'),
-  ArticleUpdated: event(PostPayload, 'The title or content of an article changed. Use it to keep a copy of it up to date.'),
+  ArticleCreated: event(
+    PostPayload,
+    'A member or a key published an article. Use it to announce longer texts apart from posts.',
+    post,
+  ),
+  ArticleUpdated: event(PostPayload, 'The title or content of an article changed. Use it to keep a copy of it up to date.', post),
   CommentCreated: event(
     Comment,
     'Somebody commented on a post, poll, question or event, or replied to a comment. Use it to notify the author or to moderate.',
+    about('post', 'targetable_id'),
   ),
   CustomFieldResponseCreated: event(
     AnswerCreated,
     "A member's first answer to a custom field was given. Use it to copy profile data to another system.",
+    member,
   ),
   CustomFieldResponseRemoved: event(
     AnswerRemoved,
     'An answer to a custom field was cleared or deleted. When a member leaves, their answers go without this event.',
+    member,
   ),
   CustomFieldResponseUpdated: event(
     AnswerUpdated,
     'An answer to a custom field changed; the payload has the value before and now.',
+    member,
   ),
   EventCanceled: event(
     EventPayload,
     'An event was deleted, with all its occurrences. Use it to take it out of calendars; its RSVPs go without an event.',
+    post,
   ),
-  EventCreated: event(EventPayload, 'An event was scheduled, once or as a series. Use it to put it into calendars.'),
-  EventInstanceCanceled: event(EventInstanceCancel, 'The host called off one occurrence of a series; the others take place.'),
+  EventCreated: event(EventPayload, 'An event was scheduled, once or as a series. Use it to put it into calendars.', post),
+  EventInstanceCanceled: event(
+    EventInstanceCancel,
+    'The host called off one occurrence of a series; the others take place.',
+    about('post', 'event.id'),
+  ),
   EventUpdated: event(
     EventPayload,
     'An event changed, such as its time, its place or its series. Use it to correct calendars; RSVPs that move or go follow with events of their own.',
+    post,
   ),
   GiftLeaderboardUpdated: event(
     GiftLeaderboard,
     'The host worked out a leaderboard of gifts again. It has the whole leaderboard, so the latest one replaces all before.',
+    about('gift_leaderboard', 'type'),
   ),
-  HotColdPollCreated: event(HotColdPollPayload, 'A hot or cold poll was published, in which members answer on a scale.'),
-  HotColdPollUpdated: event(HotColdPollPayload, 'The title or description of a hot or cold poll changed. Votes send nothing.'),
+  HotColdPollCreated: event(HotColdPollPayload, 'A hot or cold poll was published, in which members answer on a scale.', post),
+  HotColdPollUpdated: event(
+    HotColdPollPayload,
+    'The title or description of a hot or cold poll changed. Votes send nothing.',
+    post,
+  ),
   InviteRequested: event(
     InviteRequest,
     'Somebody asked to be invited to the network or a space, as the host reports it. Use it to decide and to invite them.',
+    request,
   ),
   MemberAmbassadorLeveledUp: event(
     AmbassadorLevelUp,
     'A member reached a level by referrals, as the host reports it. Use it to thank or reward them.',
+    member,
   ),
-  MemberBadgeAdded: event(MemberBadgeAdd, 'A member got a badge that they did not have.'),
+  MemberBadgeAdded: event(MemberBadgeAdd, 'A member got a badge that they did not have.', member),
   MemberBadgeRemoved: event(
     MemberBadgeRemove,
     'A member lost a badge, or the badge was deleted. When a member leaves, their badges go without this event.',
+    member,
   ),
   MemberCourseProgressCompleted: event(
     CourseProgressComplete,
     'A member completed a course, as the host reports it. Use it for certificates.',
+    member,
   ),
-  MemberCourseProgressStarted: event(CourseProgressStart, 'A member began a course, as the host reports it.'),
+  MemberCourseProgressStarted: event(CourseProgressStart, 'A member began a course, as the host reports it.', member),
   MemberCourseProgressUpdated: event(
     CourseProgressUpdate,
     'A member got on with a course, as the host reports it; `progress_percent` tells how far.',
+    member,
   ),
   MemberJoinRequested: event(
     JoinRequest,
     'Somebody asked to join the network or a space, as the host reports it. Use it to decide about them.',
+    about('join_request', 'id'),
   ),
   MemberJoined: event(
     MemberJoin,
     'Somebody joined the network, or a space. It comes once for the network, whose id is then `space_id`, and once for each space.',
+    member,
   ),
   MemberLeft: event(
     MemberLeave,
     'A member left, was removed, banned or deleted, or was taken out of a space. It comes once for the network, whose id is then `space_id`, and once for each space; it stands for their tags, answers and plans too.',
+    member,
   ),
-  MemberLessonCompleted: event(LessonComplete, 'A member completed a lesson, as the host reports it.'),
+  MemberLessonCompleted: event(LessonComplete, 'A member completed a lesson, as the host reports it.', member),
   MemberPlanChanged: event(
     Subscription,
     'A subscriber moved to another plan, as the host reports it. The payload has the new plan.',
+    buyer,
   ),
-  MemberPurchaseRequested: event(InviteRequest, 'Somebody asked to buy a plan, as the host reports it. Use it to contact them.'),
+  MemberPurchaseRequested: event(
+    InviteRequest,
+    'Somebody asked to buy a plan, as the host reports it. Use it to contact them.',
+    request,
+  ),
   MemberPurchased: event(
     Purchase,
     'A member got a plan that they did not have, by a purchase, a subscription, a gift or an invite. Renewals and changes of plan have events of their own.',
+    buyer,
   ),
   MemberRemovedFromPlan: event(
     Subscription,
     'A member lost a plan: they were taken off it, the plan was archived, or their purchase was revoked. A subscription that ends by itself sends nothing more.',
+    buyer,
   ),
   MemberSubscriptionCanceled: event(
     Subscription,
     'A subscription was canceled, immediately or at the end of its period; `current_period_end` tells until when the plan stays open.',
+    buyer,
   ),
-  MemberSubscriptionRenewed: event(Subscription, 'A subscription was paid for another period, as the host reports it.'),
-  MemberTagAdded: event(MemberTagAdd, 'A member got a tag that they did not have. Use it to put them on a list elsewhere.'),
+  MemberSubscriptionRenewed: event(Subscription, 'A subscription was paid for another period, as the host reports it.', buyer),
+  MemberTagAdded: event(
+    MemberTagAdd,
+    'A member got a tag that they did not have. Use it to put them on a list elsewhere.',
+    member,
+  ),
   MemberTagRemoved: event(
     MemberTagRemove,
     'A member lost a tag, or the tag was deleted. When a member leaves, their tags go without this event.',
+    member,
   ),
   MemberUpdated: event(
     MemberUpdate,
     'The role, profile, address or consent of a member changed. Use it to keep a copy of their record up to date.',
+    member,
   ),
   MultipleChoicePollCreated: event(
     MultipleChoicePollPayload,
     'A multiple-choice poll was published. The payload has its choices.',
+    post,
   ),
   MultipleChoicePollUpdated: event(
     MultipleChoicePollPayload,
     'The title or description of a multiple-choice poll changed. Votes send nothing.',
+    post,
   ),
-  PercentagePollCreated: event(PercentagePollPayload, 'A percentage poll was published, in which members share out percents.'),
+  PercentagePollCreated: event(
+    PercentagePollPayload,
+    'A percentage poll was published, in which members share out percents.',
+    post,
+  ),
   PercentagePollUpdated: event(
     PercentagePollPayload,
     'The title or description of a percentage poll changed. Votes send nothing.',
+    post,
   ),
   PostCreated: event(
     PostPayload,
     'A post, an announcement or an introduction was published. Articles, polls, questions and events have events of their own.',
+    post,
   ),
   PostUpdated: event(
     PostPayload,
     'The title or content of a post, an announcement or an introduction changed. Use it to keep a copy of it up to date.',
+    post,
   ),
   QuestionCreated: event(
     PostPayload,
     'A question was published, which members answer in their own words. It has the payload of a post.',
+    post,
   ),
-  QuestionUpdated: event(PostPayload, 'The title or description of a question changed. It has the payload of a post.'),
-  ReactionCreated: event(Reaction, 'A member reacted to a post or a comment, or replaced their reaction by another emoji.'),
+  QuestionUpdated: event(PostPayload, 'The title or description of a question changed. It has the payload of a post.', post),
+  ReactionCreated: event(
+    Reaction,
+    'A member reacted to a post or a comment, or replaced their reaction by another emoji.',
+    reaction,
+  ),
   ReactionDeleted: event(
     Reaction,
     'A member took back a reaction, or replaced it by another emoji. Reactions that go with a post, a comment or a member send nothing.',
+    reaction,
   ),
   ReportedContentCreated: event(
     ReportedContent,
     'A member reported a post, a comment or a chat, as the host reports it. Use it to tell moderators.',
+    about('reported_content', 'reported_content.id'),
   ),
-  RsvpCreated: event(Rsvp, 'A member answered the invitation to an event, or to one occurrence of it, for the first time.'),
+  RsvpCreated: event(Rsvp, 'A member answered the invitation to an event, or to one occurrence of it, for the first time.', rsvp),
   RsvpDeleted: event(
     Rsvp,
     'An answer to an event was deleted, or its date went when the series changed. Answers that go with an event or a member send nothing.',
+    rsvp,
   ),
-  RsvpUpdated: event(Rsvp, 'An answer to an event changed, or moved along with its occurrence.'),
+  RsvpUpdated: event(Rsvp, 'An answer to an event changed, or moved along with its occurrence.', rsvp),
 } as const
 
 /**
@@ -191,18 +253,26 @@ const declared = {
  * webhook. They go to endpoints of the audience `host` and to no others.
  */
 const declaredForHost = {
-  WelcomeEmailRequested: event(Mail, 'Mail a welcome to a new member.'),
-  PasswordResetEmailRequested: event(Mail, 'Mail the member a way to set a new password.'),
-  InviteEmailRequested: event(InviteMail, 'Mail an invite to the network or to a plan, for the first time or again.'),
+  WelcomeEmailRequested: event(Mail, 'Mail a welcome to a new member.', member),
+  PasswordResetEmailRequested: event(Mail, 'Mail the member a way to set a new password.', member),
+  InviteEmailRequested: event(
+    InviteMail,
+    'Mail an invite to the network or to a plan, for the first time or again.',
+    about('invite', 'invite_id'),
+  ),
   PostNotificationRequested: event(
     PostNotification,
     'Tell the members of the network about a new or changed post, poll or question.',
+    about('post', 'post_id'),
   ),
   CustomFieldNotificationRequested: event(
     CustomFieldNotification,
     'Ask all members to answer a custom field that is visible now.',
+    about('custom_field', 'custom_field.id'),
   ),
 } as const
+
+const declaredEvents = { ...declared, ...declaredForHost }
 
 const payloadsOf = <const D extends Readonly<Record<string, Declared>>>(events: D) =>
   Object.fromEntries(Object.entries(events).map(([name, { payload }]) => [name, payload])) as {
@@ -257,7 +327,18 @@ export function payloadSchema(name: EventName): v.GenericSchema {
 
 /** What causes an event and what it is good for, in a sentence. */
 export function eventDescription(name: EventName): string {
-  return { ...declared, ...declaredForHost }[name].description
+  return declaredEvents[name].description
+}
+
+/**
+ * The subject of an event, or undefined when its payload does not name one.
+ * @param event_type the name of the event, with or without its suffix `Hook`
+ * @param payload as it goes over the wire
+ */
+export function subjectOf(event_type: string, payload: unknown): string | undefined {
+  const name = unsuffixed(event_type)
+  const subject = isIn(declaredEvents, name) ? declaredEvents[name].subject(payload) : undefined
+  return subject !== undefined && subject.length <= 200 ? subject : undefined
 }
 
 /** Whether an event is for the host's own endpoint alone. */

@@ -3,8 +3,7 @@ import { uuidAt } from '../base/uuid.ts'
 import type { EventRecord } from '../outbox/record.ts'
 import type { RecordWriter } from '../records/json/writer.ts'
 import type { Id } from '../storage/table.ts'
-import { type CommittedEvent, type EventName, isForHost, payloadSchema } from './catalogue.ts'
-import { subjectOf } from './subjects.ts'
+import { type CommittedEvent, type EventName, isForHost, payloadSchema, subjectOf } from './catalogue.ts'
 
 /** An event before it has an envelope. */
 export interface Emission {

@@ -136,7 +136,7 @@ export function createPanel<Host = void>(community: Community, options: PanelOpt
     const { request, isSafe, visitor, message } = visit
     const { route, params, methods } = matchRoute(routes, isSafe ? 'GET' : request.method, segments)
     if (!route) return methods.length === 0 ? message(404, 'Not found', 'There is no such page.') : wrongMethod(visit, methods)
-    if (route.action !== undefined && !may(visitor, route.action))
+    if (route.action !== 'visit' && !may(visitor, route.action))
       return message(403, 'Not allowed', 'You may not make this change.')
     const section = segments[0] ?? ''
     try {

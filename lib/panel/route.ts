@@ -34,15 +34,16 @@ export interface View {
   readonly assets: Assets
 }
 
-/** One page. */
-export interface Route {
-  readonly method: 'GET' | 'POST'
+interface Page {
   /** Behind the network: `keys/:id/revoke`. */
   readonly path: string
-  /** The permission that it needs; a page that only shows needs no other than the visit. */
-  readonly action?: PanelAction
   handle(view: View): Promise<PanelAnswer>
 }
+
+/** One page. `action` is the permission that it needs. `visit`: it only shows, to everyone who may see the network. */
+export type Route =
+  | (Page & { readonly method: 'GET'; readonly action: PanelAction | 'visit' })
+  | (Page & { readonly method: 'POST'; readonly action: PanelAction })
 
 /** The text of a segment; as it was called, if it is malformed. */
 export function decoded(segment: string): string {

@@ -15,7 +15,7 @@ export interface TestEvent {
 }
 
 /**
- * An event as it was received. Compare `event_type`, and TypeScript narrows `payload`: the 47 kinds for integrations, those for
+ * An event as it was received. Compare `event_type`, and TypeScript narrows `payload`: the kinds for integrations, those for
  * hosts, and the relay's test. A later version may send types that are missing here: leave them to a `default`.
  */
 export type ReceivedEvent = { [Name in EventName]: EventOf<Name> }[EventName] | TestEvent

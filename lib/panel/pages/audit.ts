@@ -142,6 +142,6 @@ async function save(view: View): Promise<PanelAnswer> {
 }
 
 export const auditRoutes: readonly Route[] = [
-  { method: 'GET', path: 'audit', handle: show },
-  { method: 'GET', path: 'audit/export', handle: save },
+  { method: 'GET', path: 'audit', action: 'visit', handle: show },
+  { method: 'GET', path: 'audit/export', action: 'visit', handle: save },
 ]

@@ -193,7 +193,7 @@ async function erase(view: View): Promise<PanelAnswer> {
 }
 
 export const memberRoutes: readonly Route[] = [
-  { method: 'GET', path: 'members', handle: list },
+  { method: 'GET', path: 'members', action: 'visit', handle: list },
   { method: 'GET', path: 'members/:id/unban', action: 'members.unban', handle: askToUnban },
   { method: 'POST', path: 'members/:id/unban', action: 'members.unban', handle: unban },
   { method: 'GET', path: 'members/:id/erase', action: 'members.erase', handle: askToErase },

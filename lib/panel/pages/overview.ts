@@ -166,4 +166,4 @@ async function show(view: View): Promise<PanelAnswer> {
   )
 }
 
-export const overviewRoutes: readonly Route[] = [{ method: 'GET', path: 'overview', handle: show }]
+export const overviewRoutes: readonly Route[] = [{ method: 'GET', path: 'overview', action: 'visit', handle: show }]

@@ -100,7 +100,7 @@ ${isRunning && html`<p class="soft small">Reload the page to see more, if it doe
 export const resendRoutes: readonly Route[] = [
   { method: 'GET', path: 'deliveries/resend', action: 'deliveries.resend', handle: ask },
   { method: 'POST', path: 'deliveries/resend', action: 'deliveries.resend', handle: begin },
-  { method: 'GET', path: 'deliveries/resends/:id', handle: show },
+  { method: 'GET', path: 'deliveries/resends/:id', action: 'visit', handle: show },
   {
     method: 'POST',
     path: 'deliveries/resends/:id/stop',

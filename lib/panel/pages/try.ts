@@ -72,6 +72,6 @@ async function document({ community, network, assets }: View): Promise<PanelAnsw
 }
 
 export const tryRoutes: readonly Route[] = [
-  { method: 'GET', path: 'reference/try', handle: show },
-  { method: 'GET', path: 'reference/openapi.json', handle: document },
+  { method: 'GET', path: 'reference/try', action: 'visit', handle: show },
+  { method: 'GET', path: 'reference/openapi.json', action: 'visit', handle: document },
 ]

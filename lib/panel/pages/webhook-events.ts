@@ -83,6 +83,6 @@ async function list(view: View) {
 }
 
 export const webhookEventRoutes: readonly Route[] = [
-  { method: 'GET', path: 'webhooks/events', handle: list },
-  { method: 'GET', path: 'webhooks/events/:name', handle: example },
+  { method: 'GET', path: 'webhooks/events', action: 'visit', handle: list },
+  { method: 'GET', path: 'webhooks/events/:name', action: 'visit', handle: example },
 ]

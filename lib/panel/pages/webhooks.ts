@@ -217,8 +217,8 @@ async function askToRemove(view: View): Promise<PanelAnswer> {
 }
 
 export const webhookRoutes: readonly Route[] = [
-  { method: 'GET', path: 'webhooks', handle: list },
-  { method: 'GET', path: 'webhooks/:id', handle: show },
+  { method: 'GET', path: 'webhooks', action: 'visit', handle: list },
+  { method: 'GET', path: 'webhooks/:id', action: 'visit', handle: show },
   { method: 'POST', path: 'webhooks/:id/test', action: 'endpoints.test', handle: test },
   change('pause', 'endpoints.pause', 'paused', (view, id) => view.acting.endpoints.disable(view.id, id)),
   change('resume', 'endpoints.pause', 'resumed', (view, id) => view.acting.endpoints.enable(view.id, id)),

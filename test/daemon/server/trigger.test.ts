@@ -41,7 +41,7 @@ async function startServer() {
   return { storage, facts, receiver }
 }
 
-test('each of the 47 events reaches an endpoint with the id of the network, and no record changes', async () => {
+test('every event reaches an endpoint with the id of the network, and no record changes', async () => {
   const { storage, receiver } = await startServer()
   // Its outbox aside, which lowdb writes first.
   const tables = async () => JSON.stringify(JSON.parse(await readFile(storage.slice('lowdb:'.length), 'utf8')).tables)
@@ -54,7 +54,6 @@ test('each of the 47 events reaches an endpoint with the id of the network, and 
   }
   await receiver.until(names.length)
   expect(receiver.events.map(({ event_type }) => event_type).sort()).toEqual(names.map((name) => `${name}Hook`).sort())
-  expect(names).toHaveLength(47)
   const joined = receiver.events.find(({ event_type }) => event_type === 'MemberJoinedHook')
   expect(joined?.payload).toMatchObject({ network_id: '1', member: { first_name: 'Ada' } })
   expect((await tables()) === before).toBe(true)
@@ -169,7 +168,7 @@ test('the id of the event is the one that the receiver gets', async () => {
 test('--list shows every event with its causes, in at most 100 columns', async () => {
   const { lines } = await folkmoot('trigger', '--list')
   const rows = lines.join('\n').split('\n')
-  expect(rows.filter((row) => /^\w+Hook /.test(row))).toHaveLength(47)
+  expect(rows.filter((row) => /^\w+Hook /.test(row))).toHaveLength(Object.keys(catalogue).length)
   expect(rows.filter((row) => row.length > 100)).toEqual([])
   const { lines: json } = await folkmoot('trigger', '--list', '--json')
   expect(

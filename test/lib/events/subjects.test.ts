@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { catalogue, hostCatalogue } from '../../../lib/events/catalogue.ts'
-import { subjectOf } from '../../../lib/events/subjects.ts'
+import { catalogue, hostCatalogue, subjectOf } from '../../../lib/events/catalogue.ts'
 
 test('all that happens to a member is about the member, plans and purchases included', () => {
   const member = { member: { id: '7' } }

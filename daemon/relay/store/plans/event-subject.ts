@@ -1,5 +1,5 @@
 /** The subject that is stored with an event, by which endpoints may keep its order. */
-import { subjectOf } from '../../../../lib/events/subjects.ts'
+import { subjectOf } from '../../../../lib/events/catalogue.ts'
 import type { EventRecord } from '../../../../lib/outbox/record.ts'
 import type { Addressed } from '../endpoint/endpoint-index.ts'
 
