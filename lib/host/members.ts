@@ -9,7 +9,7 @@ import { deleteAccount } from '../rules/leaving.ts'
 import { isBanned, memberByAddress } from '../rules/members.ts'
 import type { Settings } from '../settings.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
-import type { Id } from '../storage/table.ts'
+import { erasedColumns, type Id } from '../storage/table.ts'
 import { type MemberRow, members } from '../storage/tables/members.ts'
 import { checkArgument, idOf, shape } from './arguments.ts'
 import type { Changes } from './audit/changes.ts'
@@ -176,7 +176,7 @@ export function membersOf(
           (key) => ({ action: 'key.revoked', subject: { type: 'key', id: key, name: null } }) as const,
         )
         if (row.erased_at !== null) return { result: await one(tx, row), audit: keys }
-        const after = found(await tx.update(members, id, { ...nobody, erased_at, updated_at: erased_at }), 'Member')
+        const after = found(await tx.update(members, id, { ...erasedProfile, erased_at, updated_at: erased_at }), 'Member')
         const subject = { type: 'member', id, name: null } as const
         return { result: await one(tx, after), audit: [...keys, { action: 'member.erased', subject, details: { state } }] }
       })
@@ -184,12 +184,8 @@ export function membersOf(
   }
 }
 
-/** The columns of a row that identifies nobody. Of a banned member the hash of the address stays as the key. */
-const nobody = {
-  ...{ email: '', first_name: '', last_name: '', commercial_email_consent: false },
-  ...{ time_zone: null, location: null, bio: null, avatar: null, categories: [], referral_count: 0 },
-  ...{ ambassador_level: null, last_visited_at: null, ban_reason: null },
-}
+/** Of a banned member the hash of the address stays as the key. */
+const erasedProfile = erasedColumns(members)
 
 /** The member with this whole address, or this id. */
 async function named(tx: ScopedTx, q: string): Promise<MemberRow | undefined> {

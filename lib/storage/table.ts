@@ -31,6 +31,8 @@ export interface Column<Value = unknown, Omittable extends boolean = boolean> {
   readonly default?: Value
   /** Of a column with an id of another table: which one, and what its removal does. */
   readonly references?: Reference
+  /** Whether the value tells something about the person whose row it is: then an erasure takes it out of the row. */
+  readonly personal?: boolean
   /** Types only; never set. */
   readonly '~omittable'?: Omittable
 }
@@ -134,6 +136,20 @@ export const defaultsTo = <V>(of: Column<V, false>, value: NoInfer<V>): Column<V
   default: value,
   ...withReference(of),
 })
+
+/** The same column, whose value an erasure replaces by null, by its default, or by an empty text. */
+export const personal = <C extends Column>(of: C): C => ({ ...of, personal: true })
+
+/** The same column, whose value stays when the person is erased: it tells nothing about them. */
+export const kept = <C extends Column>(of: C): C => ({ ...of, personal: false })
+
+/** The personal columns of a table, each with the value that an erased row has. */
+export const erasedColumns = (of: { readonly columns: Columns }): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries(of.columns)
+      .filter(([, { personal: isPersonal }]) => isPersonal)
+      .map(([name, { nullable: isNullable, default: usual = '' }]) => [name, isNullable ? null : usual]),
+  )
 
 type Key<C> = ((keyof C & string) | 'network_id')[]
 

@@ -1,40 +1,57 @@
 /** Members, and the spaces that they belong to. */
-import { boolean, defaultsTo, id, integer, json, nullable, type RowIn, reference, table, text, timestamp } from '../table.ts'
+import {
+  boolean,
+  defaultsTo,
+  id,
+  integer,
+  json,
+  kept,
+  nullable,
+  personal,
+  type RowIn,
+  reference,
+  table,
+  text,
+  timestamp,
+} from '../table.ts'
 
 type MemberRole = 'host' | 'moderator' | 'contributor'
 
-/** A member is never taken out of the table: content keeps its author. `state` shows whether they are still there. */
+/**
+ * A member is never taken out of the table: content keeps its author. `state` shows whether they are still there. Each column is
+ * `personal`, and goes when the person is erased, or `kept`.
+ */
 export const members = table(
   'members',
   {
-    email: text(),
+    email: personal(text()),
     /**
      * The address in lower case; null once the account is deleted, so that the address is free again. Of a deleted account that was
      * banned a hash of the address: the ban stays.
      */
-    email_key: nullable(text()),
-    first_name: text(),
-    last_name: text(),
-    role: defaultsTo(text<MemberRole>(), 'contributor'),
-    member_type: defaultsTo(text<'full' | 'limited'>(), 'full'),
+    email_key: kept(nullable(text())),
+    first_name: personal(text()),
+    last_name: personal(text()),
+    role: kept(defaultsTo(text<MemberRole>(), 'contributor')),
+    member_type: kept(defaultsTo(text<'full' | 'limited'>(), 'full')),
     /** A `removed` member may join again. */
-    state: defaultsTo(text<'active' | 'removed' | 'banned' | 'deleted'>(), 'active'),
-    commercial_email_consent: defaultsTo(boolean(), false),
-    time_zone: nullable(text()),
-    location: nullable(text()),
-    bio: nullable(text()),
-    avatar: nullable(text()),
-    referral_count: defaultsTo(integer(), 0),
+    state: kept(defaultsTo(text<'active' | 'removed' | 'banned' | 'deleted'>(), 'active')),
+    commercial_email_consent: personal(defaultsTo(boolean(), false)),
+    time_zone: personal(nullable(text())),
+    location: personal(nullable(text())),
+    bio: personal(nullable(text())),
+    avatar: personal(nullable(text())),
+    referral_count: personal(defaultsTo(integer(), 0)),
     /** The option chosen in the primary custom field, as `{ id, title }`; kept here so that lists need no second look. */
-    categories: defaultsTo(json<readonly { id: string; title: string }[]>(), []),
-    ambassador_level: nullable(text()),
-    last_visited_at: nullable(timestamp()),
-    ban_reason: nullable(text()),
+    categories: personal(defaultsTo(json<readonly { id: string; title: string }[]>(), [])),
+    ambassador_level: personal(nullable(text())),
+    last_visited_at: personal(nullable(timestamp())),
+    ban_reason: personal(nullable(text())),
     /** When they left last, and in whose name. */
-    left_at: nullable(timestamp()),
-    left_by_id: nullable(id()),
+    left_at: kept(nullable(timestamp())),
+    left_by_id: kept(nullable(id())),
     /** When what identified the person was taken out of the row. */
-    erased_at: nullable(timestamp()),
+    erased_at: kept(nullable(timestamp())),
   },
   { unique: [['email_key']], indexes: [['state'], ['state', 'role']] },
 )

@@ -2,7 +2,7 @@
 import { emailKey } from '../../../../../lib/rules/members.ts'
 import { removeDependents } from '../../../../../lib/storage/cascade.ts'
 import type { ScopedTx } from '../../../../../lib/storage/scoped.ts'
-import type { Row } from '../../../../../lib/storage/table.ts'
+import { erasedColumns, type Row } from '../../../../../lib/storage/table.ts'
 import { type MemberRow, members } from '../../../../../lib/storage/tables/members.ts'
 import { type Given, shownAddress, textOf } from '../../given.ts'
 import type { Place } from '../stage.ts'
@@ -43,9 +43,10 @@ export async function ensureMember(tx: ScopedTx, person: Given, { ids }: Pick<Pl
   await tx.insert(members, { ...former, ...columns, id })
 }
 
-const shownOfOthers: readonly (keyof MemberRow)[] = [
-  ...(['created_at', 'updated_at', 'first_name', 'last_name', 'bio', 'location', 'time_zone', 'avatar'] as const),
-  ...(['referral_count', 'ambassador_level', 'last_visited_at'] as const),
+/** The address and the categories have rules of their own. */
+const shownOfOthers: readonly string[] = [
+  ...['created_at', 'updated_at'],
+  ...Object.keys(erasedColumns(members)).filter((column) => column !== 'email' && column !== 'categories'),
 ]
 
 /** A creator is shown as a host or not: the only place where the API gives roles of others. */
