@@ -5,14 +5,16 @@ import type { Community } from '../../lib/index.ts'
 import type { Panel } from '../../lib/panel/index.ts'
 import type { RulesOf } from '../options.ts'
 import { checkHostOptions, requestIdRule } from './host-options.ts'
-import { boundRules, type TransferBounds } from './node-bounds.ts'
+import { type FetchHandler, isCommunity, requireMounted } from './mounted.ts'
+import { type Bounds, boundRules, type TransferBounds } from './node-bounds.ts'
 import { answerPanel } from './node-panel.ts'
 import { address } from './node-request.ts'
 import { answer } from './node-serve.ts'
-import { requireCommunity } from './require-community.ts'
+import { answerFetch } from './node-web.ts'
 import { type PanelOf, requirePanel } from './require-panel.ts'
 
 type Done = (error?: Error) => void
+type Plugin = (app: FastifyApp, options: { readonly prefix?: unknown } | undefined, done: Done) => void
 
 /** As much of Fastify's reply as is used. */
 interface Reply {
@@ -51,18 +53,21 @@ const idOfFastify = ({ id }: FastifyRequest): unknown => id
  * A plugin for Fastify: answers the API's paths before Fastify reads a body, and leaves every other request to its routes. Hooks
  * that were added before run for the API too, and the headers that they set leave with its answers. Mounted below a path, give
  * the community that `basePath`. A plugin with a prefix, and another prefix than
- * `basePath`, are refused: Fastify would answer the API's paths with its own 404.
- * @param community what answers
+ * `basePath`, are refused: Fastify would answer the API's paths with its own 404. What has only a `fetch` answers the requests at
+ * the `prefix` with which it is registered, and below it.
+ * @param mounted a community, or what has a `fetch`, such as the tools of `createMcp`
  * @param options how long bodies and answers may be on their way, and the host's ids of requests
- * @throws TypeError for what is no community, and when an option cannot be used
+ * @throws TypeError for what is neither, and when an option cannot be used
  */
 export function communityPlugin(
-  community: Pick<Community, 'serve' | 'owns' | 'basePath'>,
+  mounted: Pick<Community, 'serve' | 'owns' | 'basePath'> | FetchHandler,
   options: FastifyOptions = {},
-): (app: FastifyApp, options: { readonly prefix?: unknown } | undefined, done: Done) => void {
-  requireCommunity(community, 'communityPlugin')
+): Plugin {
+  requireMounted(mounted, 'communityPlugin')
   const { requestId = idOfFastify, ...bounds } = checkHostOptions('communityPlugin', rules, options)
-  const plugin = (app: FastifyApp, registered: { readonly prefix?: unknown } | undefined, done: Done): void => {
+  if (!isCommunity(mounted)) return onApplication(handlerPlugin(mounted, bounds))
+  const community = mounted
+  const plugin: Plugin = (app, registered, done) => {
     const problem = problemOf(app.prefix, registered?.prefix, community.basePath)
     if (problem) {
       done(new TypeError(`communityPlugin: ${problem}`))
@@ -81,6 +86,28 @@ export function communityPlugin(
   return onApplication(plugin)
 }
 
+/** A plugin for what has a `fetch`: the prefix says which requests it gets. */
+function handlerPlugin(handler: FetchHandler, bounds: Bounds): Plugin {
+  return (app, registered, done) => {
+    const { prefix } = registered ?? {}
+    const isPath = typeof prefix === 'string' && /^\/./.test(prefix) && !prefix.endsWith('/')
+    if (app.prefix !== '' || !isPath) {
+      const remedy = "register it on the application itself, with the path as its prefix: app.register(…, { prefix: '/mcp' })"
+      done(new TypeError(`communityPlugin: what has only a \`fetch\` has no paths of its own; ${remedy}`))
+      return
+    }
+    app.addHook('onRequest', (request, reply, next) => {
+      const { path } = address(request.raw.url)
+      if (path !== prefix && !path.startsWith(`${prefix}/`)) {
+        next()
+        return
+      }
+      answerFetch(handler, bounds, request.raw, reply.raw, () => takeOver(reply)).catch(next)
+    })
+    done()
+  }
+}
+
 /** Fastify neither answers from here on nor sends the headers that it holds. */
 function takeOver(reply: Reply): void {
   reply.hijack()
@@ -88,8 +115,7 @@ function takeOver(reply: Reply): void {
 }
 
 /** Otherwise Fastify keeps the hook to the plugin's own routes, and it has no routes. */
-const onApplication = <Plugin extends object>(plugin: Plugin): Plugin =>
-  Object.assign(plugin, { [Symbol.for('skip-override')]: true })
+const onApplication = <P extends object>(plugin: P): P => Object.assign(plugin, { [Symbol.for('skip-override')]: true })
 
 /**
  * A plugin for Fastify that answers the panel's requests, and leaves every other to its routes. Register it on the application

@@ -5,7 +5,7 @@ import type { Community } from '../../lib/index.ts'
 import type { Panel } from '../../lib/panel/index.ts'
 import type { RulesOf } from '../options.ts'
 import { checkHostOptions, requestIdRule } from './host-options.ts'
-import { requireCommunity } from './require-community.ts'
+import { type FetchHandler, fetched, isCommunity, requireMounted } from './mounted.ts'
 import { type PanelOf, requirePanel } from './require-panel.ts'
 
 /** As much of Hono's context as is used. */
@@ -31,17 +31,20 @@ const idOfHono = ({ var: variables }: HonoContext): unknown => 'requestId' in va
 /**
  * Middleware for Hono: answers the API's paths and leaves every other request, its body untouched, to the next handler. Headers
  * that earlier middleware has set, such as a request id, leave with the answer, and a body that it has read is used. Mounted
- * below a path, give the community that `basePath`.
- * @param community what answers
+ * below a path, give the community that `basePath`. What has only a `fetch` answers every request that reaches it, so mount it at a
+ * path.
+ * @param mounted a community, or what has a `fetch`, such as the tools of `createMcp`
  * @param options the host's ids of requests
- * @throws TypeError for what is no community, and when an option cannot be used
+ * @throws TypeError for what is neither, and when an option cannot be used
  */
 export function communityMiddleware(
-  community: Pick<Community, 'serve' | 'owns'>,
+  mounted: Pick<Community, 'serve' | 'owns'> | FetchHandler,
   options: HonoOptions = {},
 ): (context: HonoContext, next: () => Promise<void>) => Promise<Response | undefined> {
-  requireCommunity(community, 'communityMiddleware')
+  requireMounted(mounted, 'communityMiddleware')
   const { requestId = idOfHono } = checkHostOptions('communityMiddleware', rules, options)
+  if (!isCommunity(mounted)) return async (context) => withEarlier(context, await fetched(mounted, await unread(context)))
+  const community = mounted
   return async (context, next) => {
     const { raw } = context.req
     const url = new URL(raw.url)
@@ -83,11 +86,16 @@ export function panelMiddleware<Context extends HonoContext>(
       await next()
       return undefined
     }
-    const { status, headers } = answer
-    const all = new Headers(context.newResponse(null, { status }).headers)
-    for (const [name, value] of headers) all.set(name, value)
-    return new Response(answer.body, { status, headers: all })
+    return withEarlier(context, answer)
   }
+}
+
+/** A response with the headers that earlier middleware has set. */
+function withEarlier(context: HonoContext, { status, headers, body }: Response): Response {
+  const all = new Headers(context.newResponse(null, { status }).headers)
+  for (const [name, value] of headers) if (name !== 'set-cookie') all.set(name, value)
+  for (const cookie of headers.getSetCookie()) all.append('set-cookie', cookie)
+  return new Response(body, { status, headers: all })
 }
 
 const isOnNode = (env: unknown): boolean => typeof env === 'object' && env !== null && 'outgoing' in env

@@ -5,11 +5,12 @@ import type { Community } from '../../lib/index.ts'
 import type { Panel } from '../../lib/panel/index.ts'
 import type { RulesOf } from '../options.ts'
 import { checkHostOptions, requestIdRule } from './host-options.ts'
+import { type FetchHandler, isCommunity, requireMounted } from './mounted.ts'
 import { boundRules, type TransferBounds } from './node-bounds.ts'
 import { answerPanel } from './node-panel.ts'
 import { address } from './node-request.ts'
 import { answer } from './node-serve.ts'
-import { requireCommunity } from './require-community.ts'
+import { answerFetch } from './node-web.ts'
 import { type PanelOf, requirePanel } from './require-panel.ts'
 
 /** As much of Koa's context as is used. */
@@ -33,18 +34,30 @@ const rules = { ...boundRules, requestId: requestIdRule<NonNullable<KoaOptions['
 
 /**
  * Middleware for Koa: answers the API's paths and leaves every other request, its body untouched, to the next middleware. Use it
- * before or after a body parser, and below `koa-mount`. Mounted below a path, give the community that `basePath`.
- * @param community what answers
+ * before or after a body parser, and below `koa-mount`. Mounted below a path, give the community that `basePath`. What has only a
+ * `fetch` answers every request that reaches it, so mount it at a path.
+ * @param mounted a community, or what has a `fetch`, such as the tools of `createMcp`
  * @param options how long bodies and answers may be on their way, and the host's ids of requests
  * @returns middleware that is done when the answer has left, so that a log around it has its status and duration
- * @throws TypeError for what is no community, and when an option cannot be used
+ * @throws TypeError for what is neither, and when an option cannot be used
  */
 export function communityMiddleware(
-  community: Pick<Community, 'serve' | 'owns'>,
+  mounted: Pick<Community, 'serve' | 'owns'> | FetchHandler,
   options: KoaOptions = {},
 ): (context: KoaContext, next: () => Promise<unknown>) => Promise<void> {
-  requireCommunity(community, 'communityMiddleware')
+  requireMounted(mounted, 'communityMiddleware')
   const { requestId, ...bounds } = checkHostOptions('communityMiddleware', rules, options)
+  if (!isCommunity(mounted))
+    return async (context) => {
+      const { req, res, request, originalUrl } = context
+      const ended = whenEnded(req, res)
+      const taken = () => {
+        context.respond = false
+      }
+      await answerFetch(mounted, bounds, req, res, taken, { originalUrl, body: request.body, rawBody: request.rawBody })
+      await ended
+    }
+  const community = mounted
   return async (context, next) => {
     const { req, res, request, originalUrl } = context
     if (!community.owns(address(originalUrl).path)) {

@@ -88,13 +88,20 @@ export async function writeFile(
         resolve()
       }
     })
-  response.on('close', () => wake())
+  const reader = file.getReader()
+  response.on('close', () => {
+    wake()
+    // A stream of events may send nothing more, and would be read for ever.
+    reader.cancel().catch(() => {})
+  })
   // Once for the whole file: the middleware `compression` never removes a listener for `drain`.
   response.on('drain', () => wake())
   try {
-    for await (const chunk of file) {
+    for (;;) {
+      const { done, value } = await reader.read()
       if (isGone(response)) return
-      if (!response.write(chunk) && !isMadeUp(request)) await taken()
+      if (done) break
+      if (!response.write(value) && !isMadeUp(request)) await taken()
     }
     writeBytes(request, response, new Uint8Array())
   } catch {

@@ -1,13 +1,12 @@
 /** The panel in a server of Node: Express, Connect, Fastify with middie, or `http.createServer`. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { isHost } from '../../lib/http/host.ts'
 import type { Panel } from '../../lib/panel/index.ts'
 import { maxFormBytes } from '../../lib/panel/request/form.ts'
-import { writeBytes, writeFile } from './node-answer.ts'
 import type { HostRequest, Kept } from './node-body.ts'
-import { address, header, toIncoming } from './node-request.ts'
+import { address } from './node-request.ts'
 import { cut } from './node-stream.ts'
 import { inTurn } from './node-turns.ts'
+import { type BodyReader, requestOf, write } from './node-web.ts'
 import { type PanelOf, requirePanel } from './require-panel.ts'
 
 /**
@@ -56,7 +55,7 @@ export async function answerPanel<Host>(
   response.once('close', () => gone.abort())
   let request: Request
   try {
-    request = requestOf(message, gone.signal, kept)
+    request = requestOf(message, gone.signal, formReader, kept)
   } catch {
     // It fits no `Request`, as with the method TRACE. So the panel does not answer it.
     return false
@@ -73,50 +72,10 @@ export async function answerPanel<Host>(
   return true
 }
 
-/** Writes an answer of `fetch` to a response of Node. */
-export async function write(message: IncomingMessage, response: ServerResponse, answer: Response): Promise<void> {
-  if (answer.body && answer.headers.has('content-disposition') && message.method !== 'HEAD') {
-    response.writeHead(answer.status, Object.fromEntries(answer.headers))
-    return writeFile(message, response, answer.body)
-  }
-  const body = Buffer.from(await answer.arrayBuffer())
-  // The unread rest of a refused form would be taken for the next request.
-  if (!message.complete) response.shouldKeepAlive = false
-  response.writeHead(answer.status, { ...Object.fromEntries(answer.headers), 'content-length': body.byteLength })
-  writeBytes(message, response, message.method === 'HEAD' ? new Uint8Array() : body)
-}
-
-/**
- * @throws TypeError for what fits no `Request`. An address that a `URL` would change fits none, as one with `..`, or a `Host` with
- * a path. A guard of the host has seen another path than the panel would
- */
-function requestOf(message: IncomingMessage, signal: AbortSignal, kept?: Kept): Request {
-  const incoming = toIncoming(message, undefined, undefined, kept)
-  const { method, path, search, secure } = incoming
-  const host = incoming.header('host') ?? 'localhost'
-  // Put together, not resolved: `//evil.test/` as a path would otherwise be taken for the host, and so for the origin.
-  const url = new URL(`${secure ? 'https' : 'http'}://${host}${path}${search}`)
-  if (!isHost(host) || url.pathname !== path) throw new TypeError('the address is ambiguous')
-  const headers = new Headers()
-  for (const name of Object.keys(message.headers)) {
-    const value = name.startsWith(':') ? null : header(message, name)
-    if (value !== null) headers.set(name, value)
-  }
-  if (method === 'GET' || method === 'HEAD') return new Request(url, { method, headers, signal })
-  if (incoming.parsedBody !== undefined) return new Request(url, { method, headers, body: formText(incoming.parsedBody), signal })
-  // Nothing is read before the panel asks: a body of another path is for the next one.
-  const body = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        // A form that is too large stays one byte too large: the panel refuses it.
-        controller.enqueue((await incoming.read(maxFormBytes)) ?? new Uint8Array(maxFormBytes + 1))
-        controller.close()
-      },
-    },
-    { highWaterMark: 0 },
-  )
-  const init: RequestInit & { duplex: 'half' } = { method, headers, body, duplex: 'half', signal }
-  return new Request(url, init)
+/** A form that is too large stays one byte too large: the panel refuses it. */
+const formReader: BodyReader = {
+  read: async (incoming) => (await incoming.read(maxFormBytes)) ?? new Uint8Array(maxFormBytes + 1),
+  text: formText,
 }
 
 /** The text of a form that the host has parsed. Some parsers make an object of many values with one name. */

@@ -4,15 +4,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Community } from '../../lib/index.ts'
 import type { RulesOf } from '../options.ts'
 import { checkHostOptions, requestIdRule } from './host-options.ts'
+import { type FetchHandler, isCommunity, requireMounted } from './mounted.ts'
 import type { HostRequest } from './node-body.ts'
 import { boundRules, type TransferBounds } from './node-bounds.ts'
 import { address } from './node-request.ts'
 import { answer } from './node-serve.ts'
-import { requireCommunity } from './require-community.ts'
+import { answerFetch, failed } from './node-web.ts'
 
-/** Continues with the host's next handler. */
-export type Next = () => void
+/** Continues with the host's next handler, or with that for errors. */
+export type Next = (error?: unknown) => void
 
+export type { FetchHandler } from './mounted.ts'
 export type { TransferBounds } from './node-bounds.ts'
 export { panelMiddleware } from './node-panel.ts'
 export { scalarFile } from './scalar.ts'
@@ -29,32 +31,38 @@ export interface NodeOptions extends TransferBounds {
 
 /**
  * A listener for `http.createServer` and `https.createServer` that answers every request.
- * @param community what answers
+ * @param mounted a community, or what has a `fetch`, such as the tools of `createMcp`
  * @param options how long bodies and answers may be on their way, and the host's ids of requests
- * @throws TypeError for what is no community, and when an option cannot be used
+ * @throws TypeError for what is neither, and when an option cannot be used
  */
 export function toNodeListener(
-  community: Pick<Community, 'serve'>,
+  mounted: Pick<Community, 'serve'> | FetchHandler,
   options: NodeOptions = {},
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  requireCommunity(community, 'toNodeListener')
+  requireMounted(mounted, 'toNodeListener')
   const { bounds, idOf } = nodeOptions('toNodeListener', options)
-  return (request, response) => answer(community, bounds, request, response, idOf(request, response))
+  if (isCommunity(mounted)) return (request, response) => answer(mounted, bounds, request, response, idOf(request, response))
+  return (request, response) => {
+    answerFetch(mounted, bounds, request, response).catch((error: unknown) => failed(request, response, error))
+  }
 }
 
 /**
  * Middleware for Express, Connect and their like: answers the API's paths and leaves every other request, its body untouched,
- * to the next handler. Mount it before or after a body parser. Mounted below a path, give the community that `basePath`.
- * @param community what answers
+ * to the next handler. Mount it before or after a body parser. Mounted below a path, give the community that `basePath`. What has
+ * only a `fetch` answers every request that reaches it, so mount it at a path.
+ * @param mounted a community, or what has a `fetch`, such as the tools of `createMcp`
  * @param options how long bodies and answers may be on their way, and the host's ids of requests
- * @throws TypeError for what is no community, and when an option cannot be used
+ * @throws TypeError for what is neither, and when an option cannot be used
  */
 export function communityMiddleware(
-  community: Mounted,
+  mounted: Mounted | FetchHandler,
   options: NodeOptions = {},
 ): (request: IncomingMessage, response: ServerResponse, next: Next) => void {
-  requireCommunity(community, 'communityMiddleware')
+  requireMounted(mounted, 'communityMiddleware')
   const { bounds, idOf } = nodeOptions('communityMiddleware', options)
+  if (!isCommunity(mounted)) return (request, response, next) => void answerFetch(mounted, bounds, request, response).catch(next)
+  const community = mounted
   let isHinted = false
   return (request: HostRequest, response, next) => {
     const { path } = address(request.originalUrl ?? request.url)

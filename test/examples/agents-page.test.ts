@@ -1,19 +1,27 @@
 /** The examples of docs/agents.md, run as they are: the commands on the built program, the code in this process. */
 import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { Client } from '@modelcontextprotocol/client'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import express from 'express'
+import Fastify from 'fastify'
+import { Hono } from 'hono'
 import { expect, onTestFinished, test } from 'vitest'
-import { toNodeListener } from '../../adapters/http/node.ts'
-import { createMcp } from '../../adapters/mcp/index.ts'
+import { communityPlugin } from '../../adapters/http/fastify.ts'
+import { communityMiddleware as honoMiddleware } from '../../adapters/http/hono.ts'
+import { communityMiddleware as koaMiddleware } from '../../adapters/http/koa.ts'
+import { communityMiddleware as nodeMiddleware, toNodeListener } from '../../adapters/http/node.ts'
+import { createMcp, type Mcp } from '../../adapters/mcp/index.ts'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { createCommunity } from '../../lib/index.ts'
+import { untyped } from '../../bench/http/untyped.ts'
+import { type Community, createCommunity } from '../../lib/index.ts'
 import { environment, program } from '../support/command.ts'
 import { temporaryDirectory } from '../support/directory.ts'
 import { call } from '../support/mcp.ts'
+import { onLoopback } from '../support/on-loopback.ts'
 
 const page = await readFile(join(import.meta.dirname, '..', '..', 'docs', 'agents.md'), 'utf8')
 const [command = ''] = page.match(/^npx folkmoot mcp .*$/m) ?? []
@@ -72,11 +80,20 @@ test('the configuration of docs/agents.md starts a server that only reads', asyn
   expect(me).toMatchObject({ name: 'Ada Ash' })
 })
 
-test('the code of docs/agents.md answers an agent over HTTP', async () => {
+/** The handler of the page, made by its code. */
+async function pageHandler() {
   const { community, token } = await paintPals()
-  onTestFinished(() => community.close())
   const code = blockOf('js').replace("import { createMcp } from 'folkmoot/mcp'\n", '')
-  const mcp: ReturnType<typeof createMcp> = new Function('createMcp', 'community', `${code}\nreturn mcp`)(createMcp, community)
+  const mcp: Mcp = new Function('createMcp', 'community', `${code}\nreturn mcp`)(createMcp, community)
+  onTestFinished(async () => {
+    await mcp.close()
+    await community.close()
+  })
+  return { community, mcp, token }
+}
+
+test('the code of docs/agents.md answers an agent over HTTP', async () => {
+  const { mcp, token } = await pageHandler()
   const list = (authorization: string) =>
     mcp(
       new Request('https://api.example.org/mcp', {
@@ -89,5 +106,79 @@ test('the code of docs/agents.md answers an agent over HTTP', async () => {
   const answer = await (await list(`Bearer ${token}`)).text()
   expect(answer).toContain('"posts_create"')
   expect(answer).not.toContain('"comments_create"')
-  await mcp.close()
+})
+
+/** The rows of the page's table: how each host mounts the handler. */
+const mounts = new Map([...page.matchAll(/^\| ([\w:. ]+) \| `(.*?)`.* \|$/gm)].map(([, host = '', code = '']) => [host, code]))
+
+/** Runs the code of a host's row with the names that it uses. */
+const mounted = (host: string, names: Readonly<Record<string, unknown>>): unknown =>
+  new Function(...Object.keys(names), `return ${mounts.get(host)}`)(...Object.values(names))
+
+type Koa = new () => { use(middleware: unknown): unknown; callback(): RequestListener }
+
+/** The servers of the page's table, below a middleware for the API as hosts.md mounts it. */
+const hosts: Readonly<Record<string, (mcp: Mcp, community: Community) => Promise<RequestListener>>> = {
+  async 'node:http'(mcp, community) {
+    const api = nodeMiddleware(community)
+    const code = mounts.get('node:http') ?? ''
+    const tools = new Function('mcp', 'toNodeListener', 'request', 'response', `${code}\nelse return true`)
+    return (request, response) => {
+      if (tools(mcp, toNodeListener, request, response)) api(request, response, () => response.end('your application'))
+    }
+  },
+  async Express(mcp, community) {
+    const app = express()
+    app.use(nodeMiddleware(community))
+    mounted('Express', { app, communityMiddleware: nodeMiddleware, mcp })
+    app.use((_request, response) => void response.send('your application'))
+    return app
+  },
+  async Fastify(mcp, community) {
+    const app = Fastify()
+    await app.register(communityPlugin(community))
+    await mounted('Fastify', { app, communityPlugin, mcp })
+    app.get('/about', async () => 'your application')
+    await app.ready()
+    return (request, response) => app.routing(request, response)
+  },
+  async Koa(mcp, community) {
+    const { default: Application } = await untyped<{ default: Koa }>('koa')
+    const { default: mount } = await untyped<{ default: unknown }>('koa-mount')
+    const app = new Application()
+    app.use(koaMiddleware(community))
+    mounted('Koa', { app, mount, communityMiddleware: koaMiddleware, mcp })
+    return app.callback()
+  },
+  async Hono(mcp, community) {
+    const app = new Hono()
+    app.use(honoMiddleware(community))
+    mounted('Hono', { app, communityMiddleware: honoMiddleware, mcp })
+    app.get('/about', (c) => c.text('your application'))
+    const { getRequestListener } = await untyped<{ getRequestListener(fetch: unknown): RequestListener }>('@hono/node-server')
+    return getRequestListener(app.fetch)
+  },
+}
+
+test('the table of docs/agents.md has the hosts that are tried here, and the handler itself', () => {
+  expect([...mounts.keys()].filter((host) => host === 'every other' || host in hosts)).toEqual([
+    ...Object.keys(hosts),
+    'every other',
+  ])
+  expect(mounts.get('every other')).toBe('mcp(request)')
+})
+
+test.each(Object.entries(hosts))('in %s the line of docs/agents.md serves an agent beside the API', async (_, serve) => {
+  const { community, mcp, token } = await pageHandler()
+  const origin = await onLoopback(await serve(mcp, community))
+  const client = new Client({ name: 'test', version: '1.0.0' })
+  onTestFinished(() => client.close())
+  const requestInit = { headers: { authorization: `Bearer ${token}` } }
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${origin}/mcp`), { requestInit }))
+  expect((await client.listTools()).tools.map(({ name }) => name)).toContain('posts_create')
+  expect((await call(client, 'me_show')).data).toMatchObject({ name: 'Ada Ash' })
+  const me = await fetch(`${origin}/admin/v1/networks/paint-pals/me`, requestInit)
+  expect(await me.json()).toMatchObject({ name: 'Ada Ash' })
+  const unknown = await fetch(`${origin}/mcp`, { method: 'POST', headers: { authorization: 'Bearer fmt_x' }, body: '{}' })
+  expect(unknown.status).toBe(401)
 })

@@ -1,7 +1,7 @@
 /** The panel of a server behind its own login: a one-time link, exchanged for a cookie. */
 import type { IncomingMessage, RequestListener } from 'node:http'
-import { write } from '../../../adapters/http/node-panel.ts'
 import { toIncoming } from '../../../adapters/http/node-request.ts'
+import { write } from '../../../adapters/http/node-web.ts'
 import { scalarFile } from '../../../adapters/http/scalar.ts'
 import { ApiError, isApiError } from '../../../lib/errors.ts'
 import type { Incoming } from '../../../lib/http/exchange.ts'
