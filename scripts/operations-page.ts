@@ -139,7 +139,10 @@ function typeIn(name: string, json: JsonSchema): string {
   }
   if (types[0] === 'array') return `list of ${itemsIn(json['items'] as JsonSchema)}${orNull}`
   if (types.includes('integer') && types.includes('string')) return `${name.endsWith('_id') ? 'id' : 'text or number'}${orNull}`
-  const words = { string: formats[String(json['format'])] ?? 'text', integer: 'whole number', boolean: 'true or false' }
+  // A time that may have no offset is not of the format `date-time`.
+  const isTime = String(json['pattern']).startsWith('^\\d{4}-\\d{2}-\\d{2}[Tt ]')
+  const format = isTime ? 'date-time' : String(json['format'])
+  const words = { string: formats[format] ?? 'text', integer: 'whole number', boolean: 'true or false' }
   return `${Object.entries(words).find(([type]) => type === types[0])?.[1] ?? types[0]}${orNull}`
 }
 

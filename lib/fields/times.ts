@@ -13,26 +13,41 @@ export const DateInput = publish(
 export const TimeZone = publish(
   v.pipe(
     v.string('must be an IANA time zone like Europe/Berlin'),
-    v.check(isTimeZone, 'must be an IANA time zone like Europe/Berlin'),
+    v.check((text) => zoneNamed(text) !== undefined, 'must be an IANA time zone like Europe/Berlin'),
+    v.transform((text) => zoneNamed(text) ?? text),
   ),
   { type: 'string', example: 'Europe/Berlin' },
 )
 
-/** Time zones that Intl has taken, in lower case. They are names of its database, so the set has an end. */
-const timeZones = new Set<string>()
+/** What Intl makes of the names of time zones, by these in lower case. They are names of its database, so the map has an end. */
+const timeZones = new Map<string, string>()
 
-// Intl takes offsets like +01:00 too; those have no rules for summer time. It takes names in any case. To make a formatter is slow.
-function isTimeZone(text: string): boolean {
-  if (!/^[A-Za-z][\w+/-]{0,63}$/.test(text)) return false
+/** `Asia/Kolkata`, `America/Port_of_Spain`, `US/Eastern`, `Etc/GMT`, `Zulu`, but not `asia/kolkata` or `ASIA/KOLKATA`. */
+const usualCase =
+  /^(?:(?:[A-Z][a-z]+|US)(?:\/(?:[A-Z][a-z]+|[A-Z]{3})(?:[_-](?:[A-Z][a-z]+|of|au|es))*){1,2}|[A-Z][a-z]{3,}|[A-Z]{2,3})$/
+
+/**
+ * The name of a time zone as Java and others read it, who know one case only: as given, or as Intl has it. Some engines have another
+ * name for it, `Asia/Calcutta` for `asia/kolkata`.
+ * @returns `undefined` for what is no time zone
+ */
+function zoneNamed(text: string): string | undefined {
+  // Intl takes offsets like +01:00 too; those have no rules for summer time. It takes names in any case.
+  if (!/^[A-Za-z][\w+/-]{0,63}$/.test(text)) return undefined
   const name = text.toLowerCase()
-  if (timeZones.has(name)) return true
+  const known = timeZones.get(name) ?? resolvedZone(text)
+  if (known === undefined) return undefined
+  timeZones.set(name, known)
+  return usualCase.test(text) && known.toLowerCase() !== name ? text : known
+}
+
+// To make a formatter is slow.
+function resolvedZone(timeZone: string): string | undefined {
   try {
-    new Intl.DateTimeFormat('en', { timeZone: text })
+    return new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone
   } catch {
-    return false
+    return undefined
   }
-  timeZones.add(name)
-  return true
 }
 
 const timestampText = v.pipe(
@@ -72,9 +87,11 @@ export const ZonedTimestampInput = publish(
     timestampText,
     readTimestamp((local) => local),
   ),
+  // No `date-time`: that has an offset.
   {
     type: 'string',
-    format: 'date-time',
+    pattern: '^\\d{4}-\\d{2}-\\d{2}[Tt ]\\d{2}:\\d{2}',
+    example: '2026-11-20T10:00:00.000Z',
     description: 'Without an offset it is a time of `time_zone`.',
   },
 )

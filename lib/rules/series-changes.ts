@@ -6,7 +6,7 @@
  * 2. If the start or the zone changes and the rule does not, the rest moves along, to moments that were no occurrences before.
  * 3. What is left goes.
  */
-import { clocksOf, dayMilliseconds } from '../base/date-time.ts'
+import { clocksOf, dayMilliseconds, type ZoneClocks } from '../base/date-time.ts'
 import type { Emitter } from '../call.ts'
 import type { Context } from '../context.ts'
 import { batchesOf, rowsOf } from '../storage/rows-of.ts'
@@ -135,14 +135,21 @@ function shiftOf(context: Pick<Context, 'ports'>, before: EventRow, after: Event
 /** How many occurrences are compared with those of another series. */
 const compared = 100
 
+/** Whether the clocks of two zones show the same, in each of the 240 months from a moment on. Engines differ in the names of zones. */
+function areAlike(from: ZoneClocks, to: ZoneClocks, moment: number): boolean {
+  const months = Array.from({ length: 240 }, (_, month) => moment + month * 30 * dayMilliseconds)
+  return months.every((time) => from.shown(time) === to.shown(time))
+}
+
 /**
  * Whether two series have dates in common. In different zones they have none: Tuesday morning in Tokyo is Monday evening in Berlin.
  * @param later how much later in the day the second one begins, in milliseconds
  */
 function haveCommonDates(context: Pick<Context, 'ports'>, one: EventRow, other: EventRow, later: number): boolean {
-  if (one.time_zone !== other.time_zone) return false
+  const [from, to] = [clocksOf(one.time_zone), clocksOf(other.time_zone)]
+  if (one.time_zone !== other.time_zone && !areAlike(from, to, Date.parse(one.starts_at))) return false
   if (one.starts_at > other.starts_at) return haveCommonDates(context, other, one, -later)
-  const { shown, momentOf } = clocksOf(one.time_zone)
+  const { shown, momentOf } = from
   const series = seriesOf(other)
   const starts = (series && context.ports.recurrence?.expand(series, { limit: compared })) ?? []
   const onDates = starts.flatMap((moment) => momentOf(shown(Date.parse(moment)) - later) ?? [])

@@ -116,6 +116,12 @@ test('a list by id refuses the place of a list by time', async () => {
   expect((await network.send('posts.list', { query })).status).toBe(400)
 })
 
+test('an event shows the name of its time zone in the case that everybody reads', async () => {
+  const { event, send, params } = await withEvent({ time_zone: 'europe/BERLIN' })
+  expect(event.time_zone).toBe('Europe/Berlin')
+  expect((await send('events.update', { params, body: { time_zone: 'utc' } })).body.time_zone).toBe('UTC')
+})
+
 test('an event without a time zone is on UTC', async () => {
   const { event } = await withEvent()
   expect(event.time_zone).toBe('UTC')

@@ -195,6 +195,19 @@ test.each<[string, object, object, Fates]>([
     { starts_at: '2026-01-20T17:30', ends_at: '2026-01-20T20:00' },
     { '2026-01-06T18:00': null, '2026-01-20T18:00': '2026-01-20T17:30', '2026-02-28T18:00': '2026-02-28T17:30' },
   ],
+  ...(
+    [
+      ['Asia/Calcutta', 'Asia/Kolkata'],
+      ['Europe/Kiev', 'Europe/Kyiv'],
+      ['UTC', 'Etc/UTC'],
+      ['Europe/Berlin', 'europe/berlin'],
+    ] as const
+  ).map(([time_zone, other]): [string, object, object, Fates] => [
+    `the same zone by another name, ${other}, a week and an hour later leaves the dates`,
+    { time_zone },
+    { time_zone: other, starts_at: '2026-01-13T19:00', ends_at: '2026-01-13T21:00' },
+    { '2026-01-06T18:00': null, '2026-01-13T18:00': '2026-01-13T19:00', '2026-07-28T18:00': '2026-07-28T19:00' },
+  ]),
   [
     'another zone at the same local time moves all',
     {},
