@@ -5,8 +5,14 @@ import { batchesOf } from '../storage/rows-of.ts'
 import type { Id } from '../storage/table.ts'
 import { type SegmentRow, segments } from '../storage/tables/custom-fields.ts'
 
-/** The comparison key of a title: case does not matter, nor the composition of accented letters. */
-export const titleKey = (title: string): string => title.normalize('NFC').toLowerCase().trim()
+/** The key of earlier versions, which counted what nobody sees. Rows that they wrote have it still. */
+const olderKey = (title: string): string => title.normalize('NFC').toLowerCase().trim()
+
+/** The comparison key of a title: case does not matter, nor the composition of accented letters, nor what nobody sees. */
+export const titleKey = (title: string): string => olderKey(title.replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, ''))
+
+/** The keys under which a title may be stored. */
+export const titleKeys = (title: string): readonly string[] => [...new Set([titleKey(title), olderKey(title)])]
 
 /** Whether two of these titles are the same. */
 export const hasTwins = (titles: readonly string[]): boolean => new Set(titles.map(titleKey)).size < titles.length
@@ -40,7 +46,9 @@ export async function segmentTitled(
   but?: Id,
 ): Promise<SegmentRow | undefined> {
   const title_key = titleKey(title)
-  const known = (await tx.find(segments, { where: { custom_field_id, title_key }, limit: 2 })).find(({ id }) => id !== but)
+  const known = (await tx.find(segments, { where: { custom_field_id, title_key: titleKeys(title) }, limit: 3 })).find(
+    ({ id }) => id !== but,
+  )
   if (known) return known
   let isFirst = true
   for await (const rows of batchesOf(tx, segments, { custom_field_id, twin_id: null })) {
@@ -96,11 +104,14 @@ export function insertSegment({ tx, stamp }: Pick<Context, 'tx' | 'stamp'>, segm
  */
 export async function changedTitle(
   context: Pick<Context, 'tx'>,
-  { id, kind, custom_field_id, title: before }: SegmentRow,
+  { id, kind, custom_field_id, title: before, title_key }: SegmentRow,
   title: string | undefined,
 ): Promise<Partial<ReturnType<typeof newTitle>>> {
   if (title === undefined) return {}
-  if (titleKey(title) === titleKey(before)) return { title }
-  if (await segmentTitled(context, custom_field_id, title, id)) fail(invalid('title'), taken[kind])
+  const isSame = titleKey(title) === titleKey(before)
+  if (isSame && [null, titleKey(title)].includes(title_key)) return { title }
+  const holder = await segmentTitled(context, custom_field_id, title, id)
+  if (holder && isSame) return { title }
+  if (holder) fail(invalid('title'), taken[kind])
   return newTitle(title)
 }

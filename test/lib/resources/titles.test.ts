@@ -114,6 +114,33 @@ test.each([
   expect(body.items.map((option: { title: string }) => option.title)).toEqual([title])
 })
 
+const alike = ['VIP', 'VIP\u200b', 'V\u200bIP', 'VI\u00adP', 'VIP\ufe0f', '\u202aVIP\u202c', 'V\u2060I\u{e0041}P']
+
+test('titles that differ by what nobody sees are one', async () => {
+  const { send } = await createTestCommunity()
+  const statuses = async (operation: string, bodyOf: (title: string) => object) => {
+    const made: number[] = []
+    for (const title of alike) made.push((await send(operation, { body: bodyOf(title) })).status)
+    return made
+  }
+  const once = [201, 422, 422, 422, 422, 422, 422]
+  expect(await statuses('tags.create', (title) => ({ title }))).toEqual(once)
+  expect(await statuses('collections.create', (name) => ({ name }))).toEqual(once)
+})
+
+test('a title that an earlier version stored with what nobody sees stays, and is found as it was written', async () => {
+  const test = await createTestCommunity()
+  const { body: tag } = await test.send('tags.create', { body: { title: 'Guest' } })
+  await inNetwork(test, (tx) => tx.update(segments, tag.id, { title: 'V\u200bIP', title_key: 'v\u200bip' }))
+  const create = async (title: string) => (await test.send('tags.create', { body: { title } })).status
+  const rename = async (title: string) => (await test.send('tags.update', { params: { id: tag.id }, body: { title } })).status
+  expect(await create('v\u200bip')).toBe(422)
+  expect(await rename('V\u200bip')).toBe(200)
+  expect(await create('VIP')).toBe(422)
+  const [row] = await inNetwork(test, (tx) => tx.find(segments, { where: { id: tag.id } }))
+  expect(row?.title_key).toBe('vip')
+})
+
 test('titles that differ by an accent are two', async () => {
   const { send, ...test } = await createTestCommunity()
   const params = await fieldWith(test, ['Resume'], true)
