@@ -165,13 +165,13 @@ export const HttpUrl = publish(
   { type: 'string', maxLength: maxUrlLength, description: 'An absolute http or https URL.', example: 'https://example.org/page' },
 )
 
-/** An id in a request: a number or its decimal text, any uint64. */
+/** An id in a request: a number or its decimal text, any uint64. With a zero before it, it is that of no record, as in a path. */
 export const IdInput = publish(
   v.pipe(
     v.union([v.string(), v.number()], 'must be an id'),
     v.transform(String),
     v.regex(/^\d{1,20}$/, 'must be an id'),
-    v.transform((digits): IdText => digits.replace(/^0+(?=\d)/, '')),
+    v.transform((digits): IdText => digits),
   ),
   { type: ['integer', 'string'], description: 'An id, as a number or as its decimal text.' },
 )
