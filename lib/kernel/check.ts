@@ -11,10 +11,12 @@ const maxProblems = 5
  * @throws ApiError 422 with a sentence that names every field that is wrong
  */
 export function parseInput<S extends v.GenericSchema>(schema: S, input: unknown, limits: TextLimits): v.InferOutput<S> {
-  if (Array.isArray(input)) throw new ApiError(422, { error: 'The body must be a JSON object, not a list' })
+  // PHP writes an object without properties as `[]`.
+  const isEmptyList = Array.isArray(input) && input.length === 0
+  if (Array.isArray(input) && !isEmptyList) throw new ApiError(422, { error: 'The body must be a JSON object, not a list' })
   // The limits ride in Valibot's configuration, to which it lets each schema's checks look. Not by `safeParse`: that copies
   // only its own keys, and the limits would be lost.
-  const dataset = schema['~run']({ value: input ?? {} }, { limits } as v.Config<v.InferIssue<S>>)
+  const dataset = schema['~run']({ value: isEmptyList ? {} : (input ?? {}) }, { limits } as v.Config<v.InferIssue<S>>)
   if (!dataset.issues) return dataset.value
   const problems = [...new Set(dataset.issues.map((issue) => sentence(v.getDotPath(issue), messageOf(issue))))]
   const named = problems.slice(0, maxProblems)

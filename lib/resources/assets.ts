@@ -33,6 +33,8 @@ const Metadata = publish(
         addIssue({ message: tooLongJson(longTextCharacters) })
     }),
     v.transform(parsedJson),
+    // As a body, an empty list is an object without properties.
+    v.transform((value) => (Array.isArray(value) && value.length === 0 ? {} : value)),
     v.custom<Readonly<Record<string, unknown>>>(
       (value) => typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof File),
       'must be an object',

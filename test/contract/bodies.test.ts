@@ -31,7 +31,8 @@ const wrongTypes = (field: JsonSchema): readonly unknown[] => {
   const ofType: Readonly<Record<string, readonly unknown[]>> = {
     boolean: [true],
     string: ['a text'],
-    array: [[], [1], [[]]],
+    // An empty list counts as an empty object.
+    array: types.includes('object') ? [[1], [[]]] : [[], [1], [[]]],
     object: [{}, { id: '1' }],
     number: types.includes('integer') ? [1.5] : [1, 1.5],
   }
@@ -138,11 +139,17 @@ const fieldsBehind = (body: object | undefined): string => {
 const broken = [
   ['broken JSON', '{"title": ', 400],
   ['bytes that are no UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 400],
-  ['a list', '[]', 422],
-  ['a filled list', '[{"title":"x"}]', 422],
+  ['a list', '[{"title":"x"}]', 422],
   ['a text', '"title"', 422],
   ['a number', '7', 422],
 ] as const
+
+test.each(withBody)('%s takes an empty list for an empty object', async (id) => {
+  const [list, object] = await Promise.all(
+    ['[]', '{}'].map(async (rawBody) => sendExample(await createSeededCommunity(), id, { rawBody })),
+  )
+  expect({ status: list?.status, error: list?.body?.error }).toEqual({ status: object?.status, error: object?.body?.error })
+})
 
 test.each(reaching('neither', withBody))('%s describes the problem of a body that is no JSON object', async (id) => {
   const network = await createSeededCommunity()
@@ -158,7 +165,9 @@ test.each(reaching('neither', withBody))('%s describes the problem of a body tha
   expect({ status: text.status, body: text.body }).toEqual({
     status: 415,
     body: {
-      error: expect.stringMatching(/^Content-Type must be (?:multipart\/form-data, .+ or )?application\/json, got text\/plain$/),
+      error: expect.stringMatching(
+        /^Content-Type must be (?:multipart\/form-data with a boundary, .+ or )?application\/json, got text\/plain$/,
+      ),
     },
   })
   const large = await sendExample(network, id, { rawBody: `"${'a'.repeat(1024 * 1024 - 1)}"` })

@@ -89,7 +89,7 @@ function sizeOfParsed(incoming: Incoming, limit: number): number {
 
 const isForm = (type: string | null): type is string => /^\s*multipart\/form-data\s*;/i.test(type ?? '')
 const isUrlEncoded = (type: string | null): boolean => /^\s*application\/x-www-form-urlencoded\s*(?:;|$)/i.test(type ?? '')
-const formTypes = 'multipart/form-data, application/x-www-form-urlencoded or application/json'
+const formTypes = 'multipart/form-data with a boundary, application/x-www-form-urlencoded or application/json'
 
 /**
  * Reads a form with files, or a form without any or a JSON body in its place. The fields of a form come as texts, its files as

@@ -183,9 +183,11 @@ test('what is neither a form nor JSON is 415, and a broken form 400', async () =
   expect(await post('image/png')).toMatchObject({
     status: 415,
     body: {
-      error: 'Content-Type must be multipart/form-data, application/x-www-form-urlencoded or application/json, got image/png',
+      error:
+        'Content-Type must be multipart/form-data with a boundary, application/x-www-form-urlencoded or application/json, got image/png',
     },
   })
+  expect((await post('multipart/form-data')).body.error).toMatch(/with a boundary, .+, got multipart\/form-data$/)
   expect(await post('multipart/form-data; boundary=x')).toMatchObject({
     status: 400,
     body: { error: 'The body is not a valid multipart/form-data form' },
