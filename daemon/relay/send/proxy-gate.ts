@@ -50,6 +50,8 @@ export function createProxyGate(
   let isClosed = false
   let isRefusing = false
   let isToldDown = false
+  /** The relay is closing. */
+  let isOver = false
   /** The endpoint that was refused since the last connection. */
   let refused: number | undefined
   let connections = 0
@@ -114,7 +116,7 @@ export function createProxyGate(
     isToBlame,
     unreachable(reason) {
       // What was under way before says nothing new.
-      if (isClosed) return
+      if (isClosed || isOver) return
       isClosed = true
       isRefusing = false
       lookLater(0)
@@ -128,6 +130,9 @@ export function createProxyGate(
       connections = 0
       failedAt.clear()
     },
-    close: () => stopLooking(),
+    close() {
+      isOver = true
+      stopLooking()
+    },
   }
 }

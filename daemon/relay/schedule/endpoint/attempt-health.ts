@@ -56,7 +56,9 @@ export const recordedStanding = ({ lastSuccess, failingSince }: Health): Standin
   lastSuccess !== null && failingSince === null ? 'quick' : 'doubtful'
 
 export function standingAfter(standing: Standing, { result, milliseconds }: Outcome): Standing {
-  if (result === 'aborted' || result === 'proxy_failed') return standing
-  if (result !== 'timeout' && milliseconds < quickMs) return 'quick'
+  const isQuick = result !== 'timeout' && milliseconds < quickMs
+  // A slot that waits for the proxy is as taken as one that waits for the receiver: others must not run out of them.
+  if (result === 'aborted' || (result === 'proxy_failed' && isQuick)) return standing
+  if (isQuick) return 'quick'
   return result === 'delivered' ? 'slow' : 'doubtful'
 }

@@ -193,7 +193,8 @@ export class EndpointHealth {
   #adaptLimit(ticket: Ticket, { result }: Outcome, failed: boolean, circuit: CircuitChange | undefined): void {
     if (circuit === 'closed') this.#limiter.restart()
     else if (result === 'delivered' && !ticket.probe) this.#limiter.succeeded()
-    if (failed) this.#limiter.failed(this.#standing === 'doubtful')
+    const isDoubtful = this.#standing === 'doubtful'
+    if (failed || (result === 'proxy_failed' && isDoubtful)) this.#limiter.failed(isDoubtful)
   }
 
   #newLimiter({ order, rate_per_second }: Endpoint): ConcurrencyLimiter {

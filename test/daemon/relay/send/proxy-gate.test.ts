@@ -103,4 +103,12 @@ describe('the gate of a proxy', () => {
     await advance(60_000)
     expect([state.looks, told]).toEqual([0, ['failed', 'recovered', 'failed']])
   })
+
+  test('looks for no proxy once it was closed, also where an attempt ends after that', async () => {
+    const { gate, state, told, advance } = gateWith()
+    gate.close()
+    gate.unreachable('the relay is shutting down')
+    await advance(60_000)
+    expect([gate.isClosed, state.looks, told]).toEqual([false, 0, []])
+  })
 })
