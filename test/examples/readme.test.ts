@@ -32,7 +32,7 @@ async function paste(directory: string): Promise<void> {
     // Somebody may have the port of the demo, too.
     const typed = isDemo ? `${scripts.start.replace('node scripts/launch.js ', 'npx ')} --port 0` : line.replaceAll('4000', port)
     const bin = join(directory, 'node_modules', 'folkmoot', 'dist', 'daemon', 'bin')
-    const command = start(line, 'bash', ['-c', `exec ${typed.replace(/^npx (\S+)/, `'${process.execPath}' '${bin}/$1.js'`)}`])
+    const command = start(line, 'bash', ['-c', typed.replace(/\bnpx (\S+)/, `exec '${process.execPath}' '${bin}/$1.js'`)])
     if (isDemo) {
       await command.written('Webhooks go to')
       await end(command)

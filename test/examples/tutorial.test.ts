@@ -14,7 +14,10 @@ const tarball = await packed()
 /** Runs a command in bash; what the page leaves running is a program of Node that says when it is ready. */
 function typed(line: string, cwd: string): Command {
   const env = { ...process.env, PATH: [dirname(process.execPath), process.env['PATH']].join(delimiter) }
-  return watched(line, spawn('bash', ['-c', `exec ${line}`], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] }))
+  return watched(
+    line,
+    spawn('bash', ['-c', line.startsWith('(') ? line : `exec ${line}`], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] }),
+  )
 }
 
 test('every block works as it is written, and ends with a verified webhook that the panel shows', async () => {
