@@ -89,6 +89,8 @@ interface BrowserServer {
 
 export const executablePath = '/usr/bin/chromium'
 export const isInstalled = existsSync(executablePath)
+// Every file that needs the browser loads this one.
+if (!isInstalled) console.warn(`LEFT OUT: tests in a browser, because there is no ${executablePath}. .ci/run installs it.`)
 
 const flags =
   '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync'

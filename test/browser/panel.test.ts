@@ -4,12 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Visitor } from '../../lib/panel/index.ts'
 import { deliveryOf, relayOf } from '../lib/panel/relay.ts'
 import { shared } from '../support/shared.ts'
-import { type Browser, type ContextOptions, connect, executablePath, isInstalled, type Page } from './browser.ts'
+import { type Browser, type ContextOptions, connect, isInstalled, type Page } from './browser.ts'
 import { isScalarThere, scalar } from './scalar.ts'
 import { startSite } from './site.ts'
-
-if (!isInstalled)
-  console.warn(`LEFT OUT: the tests of the panel in a browser, because there is no ${executablePath}. .ci/run installs it.`)
 
 const axe = readFileSync(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8')
 const hostile = `"><script>document.title='owned'</script><img src=x onerror="document.title='owned'">`
