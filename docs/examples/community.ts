@@ -1,5 +1,5 @@
 /** The community that the examples for Node, Bun and Deno mount. */
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, openAsBlob } from 'node:fs'
 import process from 'node:process'
 import { type Community, createCommunity, type Options } from 'folkmoot'
 import { ports } from 'folkmoot/ports'
@@ -23,6 +23,27 @@ export async function openCommunity(log: (fault: object) => void = print): Promi
     hooks: { onError: (error, context) => log({ fault: String(error), ...context }) },
   }
   return createCommunity(options)
+}
+
+/** Types that a browser may show. It downloads all others, because strangers have sent the files. */
+const shown: Readonly<Record<string, string>> = {
+  gif: 'image/gif',
+  jpg: 'image/jpeg',
+  mp4: 'video/mp4',
+  png: 'image/png',
+  webp: 'image/webp',
+}
+
+/** The upload at a path, such as `/assets/0d9f.png`; `undefined` if there is none. */
+export async function uploadAt(path: string): Promise<Response | undefined> {
+  const [, name, extension = ''] = /^\/assets\/([\w-]+(?:\.\w+)*\.(?!part$)(\w+))$/.exec(path) ?? []
+  if (name === undefined || !existsSync(`${directory}/assets/${name}`)) return undefined
+  const file = await openAsBlob(`${directory}/assets/${name}`)
+  const type = shown[extension]
+  const headers = new Headers({ 'content-type': type ?? 'application/octet-stream', 'content-length': String(file.size) })
+  headers.set('x-content-type-options', 'nosniff')
+  if (type === undefined) headers.set('content-disposition', 'attachment')
+  return new Response(file, { headers })
 }
 
 /** Writes one line of a log. */

@@ -1,5 +1,5 @@
 /** The API beside an application of Deno: `deno run -A deno.ts`. */
-import { closeOnSignal, host, openCommunity, port, print } from './community.ts'
+import { closeOnSignal, host, openCommunity, port, print, uploadAt } from './community.ts'
 
 const community = await openCommunity()
 
@@ -7,7 +7,7 @@ async function application(request: Request): Promise<Response> {
   const { pathname } = new URL(request.url)
   if (request.method === 'GET' && pathname === '/about') return Response.json({ inFlight: community.inFlight() })
   if (request.method === 'POST' && pathname === '/own') return Response.json(await request.json())
-  return new Response('your 404', { status: 404 })
+  return (await uploadAt(pathname)) ?? new Response('your 404', { status: 404 })
 }
 
 const server = Deno.serve({ port, hostname: host }, async (request) => {

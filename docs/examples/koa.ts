@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { bodyParser } from '@koa/bodyparser'
 import { communityMiddleware } from 'folkmoot/koa'
 import Koa from 'koa'
-import { closeOnSignal, host, openCommunity, port, print } from './community.ts'
+import { closeOnSignal, host, openCommunity, port, print, uploadAt } from './community.ts'
 
 const community = await openCommunity()
 const app = new Koa()
@@ -16,10 +16,10 @@ app.use(async (context, next) => {
 })
 app.use(communityMiddleware(community, { requestId: ({ res }) => res.getHeader('x-request-id') }))
 app.use(bodyParser())
-app.use((context) => {
+app.use(async (context) => {
   if (context.method === 'GET' && context.path === '/about') context.body = { inFlight: community.inFlight() }
   else if (context.method === 'POST' && context.path === '/own') context.body = context.request.body
-  else context.throw(404, 'your 404')
+  else context.body = (await uploadAt(context.path)) ?? context.throw(404, 'your 404')
 })
 
 const server = app.listen(port, host)

@@ -1,8 +1,9 @@
 /** The API beside an application of `node:http`: `node node.ts`. */
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
+import { pipeline } from 'node:stream'
 import { communityMiddleware } from 'folkmoot/node'
-import { closeOnSignal, host, openCommunity, port, print } from './community.ts'
+import { closeOnSignal, host, openCommunity, port, print, uploadAt } from './community.ts'
 
 const community = await openCommunity()
 const api = communityMiddleware(community, { requestId: (_, response) => response.getHeader('x-request-id') })
@@ -14,7 +15,11 @@ const server = createServer((request, response) => {
   api(request, response, async () => {
     if (request.method === 'GET' && request.url === '/about') response.end(JSON.stringify({ inFlight: community.inFlight() }))
     else if (request.method === 'POST' && request.url === '/own') response.end(await textOf(request))
-    else response.writeHead(404).end('your 404')
+    else {
+      const upload = await uploadAt(request.url ?? '')
+      if (upload?.body) pipeline(upload.body, response.setHeaders(upload.headers), () => {})
+      else response.writeHead(404).end('your 404')
+    }
   })
 }).listen(port, host)
 

@@ -1,5 +1,5 @@
 /** The community of the Next application. */
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, openAsBlob } from 'node:fs'
 import { createCommunity } from 'folkmoot'
 import { ports } from 'folkmoot/ports'
 import { sqliteStorage } from 'folkmoot/storage/sqlite'
@@ -32,6 +32,21 @@ export async function answer(request) {
   answered.headers.set('x-request-id', id)
   print({ id, method: request.method, path: new URL(request.url).pathname, status: answered.status })
   return answered
+}
+
+/** Types that a browser may show. It downloads all others, because strangers have sent the files. */
+const shown = { gif: 'image/gif', jpg: 'image/jpeg', mp4: 'video/mp4', png: 'image/png', webp: 'image/webp' }
+
+/** The upload at a path, such as `/assets/0d9f.png`; `undefined` if there is none. */
+export async function uploadAt(path) {
+  const [, name, extension = ''] = /^\/assets\/([\w-]+(?:\.\w+)*\.(?!part$)(\w+))$/.exec(path) ?? []
+  if (name === undefined || !existsSync(`${directory}/assets/${name}`)) return undefined
+  const file = await openAsBlob(`${directory}/assets/${name}`)
+  const type = shown[extension]
+  const headers = new Headers({ 'content-type': type ?? 'application/octet-stream', 'content-length': String(file.size) })
+  headers.set('x-content-type-options', 'nosniff')
+  if (type === undefined) headers.set('content-disposition', 'attachment')
+  return new Response(file, { headers })
 }
 
 /** Writes one line of a log. */

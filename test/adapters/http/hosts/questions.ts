@@ -285,12 +285,20 @@ async function upload(host: Running, token: string, mebibytes: number) {
 
 const uploads: Question = {
   column: '25 MiB upload',
-  title: 'passes a streamed upload of 25 MiB on, and the 413 of a larger one',
+  title: 'passes a streamed upload of 25 MiB on, serves it at its address, and passes on the 413 of a larger one',
   async ask({ host, token }) {
     const stored = await upload(host, token, 25)
     expect([stored.status, JSON.parse(stored.text)]).toMatchObject([201, { name: 'wash.bin' }])
     const files = readdirSync(join(host.data, 'assets')).map((name) => statSync(join(host.data, 'assets', name)).size)
     expect(files).toEqual([25 * mebibyte])
+    const { pathname } = new URL((JSON.parse(stored.text) as { url: string }).url)
+    const served = await fetch(host.origin + pathname)
+    expect([served.status, served.headers.get('x-content-type-options')]).toEqual([200, 'nosniff'])
+    expect(Buffer.from(await served.arrayBuffer()).equals(Buffer.alloc(25 * mebibyte, 7))).toBe(true)
+    for (const path of ['/assets/nothing.bin', '/assets/..%2fcommunity.sqlite', `${pathname}.part`]) {
+      const missing = await fetch(host.origin + path)
+      expect([path, missing.status, await missing.text()]).toEqual([path, 404, expect.stringContaining('your 404')])
+    }
     const refused = await upload(host, token, 40)
     expect([refused.status, JSON.parse(refused.text)]).toEqual([413, { error: expect.stringContaining('larger than') }])
   },
