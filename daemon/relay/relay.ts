@@ -195,7 +195,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
       },
       reconfigure(given, keys) {
         const checked = checkSettings({ ...given })
-        const files = readTlsFiles(checked.clientIdentities)
+        const files = readTlsFiles(checked.clientIdentities, clock.now())
         if (keys) scheduler.rekey(keys)
         settings = checked
         tlsFiles = files

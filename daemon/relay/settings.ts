@@ -1,23 +1,14 @@
 /** The settings of an operator. */
-import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import * as v from 'valibot'
 import { checkedOptions } from '../../lib/base/options.ts'
 import { isAddressRange } from '../../lib/base/reach.ts'
+import { certificatesIn } from '../certificates.ts'
 import { shortestLease } from './attempt-timeout.ts'
 import { noProxyProblem } from './no-proxy.ts'
 import { SettingsError } from './settings-error.ts'
 
 export { SettingsError } from './settings-error.ts'
-
-function areCertificates(text: string): boolean {
-  const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
-  try {
-    return blocks.map((block) => new X509Certificate(block)).length > 0
-  } catch {
-    return false
-  }
-}
 
 /** Delays before the first attempt, the second, …, in seconds. The sum is 75 h 35 min. */
 export const defaultSchedule: readonly number[] = [0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]
@@ -62,7 +53,10 @@ const localRule = 'must be an IPv4 or IPv6 address of this machine'
 const hostsRule = 'must be a text of at most 10000 characters: names, addresses and ranges, between commas'
 const onOff = v.boolean('must be true or false')
 const filePath = v.pipe(v.string('must be the path of a file'), v.nonEmpty('must be the path of a file'))
-const pem = v.pipe(v.string('must be PEM text of certificates'), v.check(areCertificates, 'must be PEM text of certificates'))
+const pem = v.pipe(
+  v.string('must be PEM text of certificates'),
+  v.check((text) => certificatesIn(text).length > 0, 'must be PEM text of certificates'),
+)
 
 /** Every setting: its rule, and its default. */
 export const settingRules = {

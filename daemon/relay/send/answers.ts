@@ -27,6 +27,12 @@ class TimedOut extends Error {
 /** Errors of connections that had been used before, and broke before the first byte of the next answer, or with such a 408. */
 const unanswered = new WeakSet<Error>()
 
+/** What broke a connection first. Undici hands on the last error, and after an alert of TLS that is the end of the connection. */
+const first = new WeakMap<Error, Error>()
+
+/** The error that broke a connection, where another one came after it. */
+export const firstError = (error: unknown): unknown => (error instanceof Error ? (first.get(error) ?? error) : error)
+
 /** Whether a connection that had been kept broke without an answer to the request: the receiver may have closed it long before. */
 export const brokeUnanswered = (error: unknown): boolean => error instanceof Error && unanswered.has(error)
 
@@ -68,7 +74,10 @@ export function watchAnswers(socket: Socket): void {
       }
     }
   }
+  let broken: Error | undefined
   socket.on('error', (error: Error) => {
+    if (broken) first.set(error, broken)
+    broken ??= error
     noticeRequest()
     if (isUsed && bytes === 0) unanswered.add(error)
   })

@@ -1,7 +1,7 @@
 /** One request: the stored bytes, posted once, and its answer read as far as it matters. */
 import type { Dispatcher } from 'undici/index.js'
 import type { Clock } from '../clock.ts'
-import { brokeUnanswered } from './answers.ts'
+import { brokeUnanswered, firstError } from './answers.ts'
 import type { Hide } from './hidden-values.ts'
 import { keptBody, keptHeaders, type ResponseHeaders, readBytes } from './kept-response.ts'
 import { classify, classifyStatus, type Outcome } from './outcome.ts'
@@ -116,7 +116,7 @@ export function post(dispatcher: Dispatcher, request: PostRequest, signal: Abort
     }
 
     function broken(error: unknown): void {
-      const { result, reason } = classify(error)
+      const { result, reason } = classify(firstError(error))
       failed(result, reason, result === 'reset' && brokeUnanswered(error))
     }
 

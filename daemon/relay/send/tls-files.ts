@@ -5,27 +5,31 @@
  *
  * Paths begin at the directory of that file. An endpoint that names what is not here, or has expired, is sent nothing.
  */
-import { X509Certificate } from 'node:crypto'
+import { createPrivateKey } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import { errorCode } from '../../../adapters/files/errors.ts'
 import { tlsName } from '../../../lib/outbox/endpoint-attributes.ts'
 import { needs } from '../../../lib/outbox/requires.ts'
+import { certificatesIn } from '../../certificates.ts'
 import { SettingsError } from '../settings-error.ts'
 import type { Endpoint } from '../store/endpoint/relay-endpoint.ts'
 
-interface Identity {
-  readonly cert: string
-  readonly key: string
-  /** When its certificate expires, in milliseconds since 1970. */
+/** When something can be used, in milliseconds since 1970. */
+interface Validity {
+  readonly begins: number
   readonly expires: number
 }
 
-interface Authority {
+interface Identity extends Validity {
+  readonly cert: string
+  readonly key: string
+}
+
+/** One of its certificates is valid at any time of its validity, as a rule. */
+interface Authority extends Validity {
   readonly pem: string
-  /** When the last of its certificates expires. */
-  readonly expires: number
 }
 
 export interface TlsFiles {
@@ -40,19 +44,24 @@ export const noTlsFiles: TlsFiles = { identities: new Map(), authorities: new Ma
 
 const mostNames = 1000
 const mostBytes = 1024 * 1024
-const certificate = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
 /**
  * @param path of the JSON file; without one there is nothing
+ * @param now refuses what is not valid yet at this time, in milliseconds since 1970: it would take the place of what is
  * @throws SettingsError that names every file that cannot be used, and why
  */
-export function readTlsFiles(path: string | undefined): TlsFiles {
+export function readTlsFiles(path: string | undefined, now = Number.POSITIVE_INFINITY): TlsFiles {
   if (path === undefined) return noTlsFiles
   const problems: string[] = []
-  const files = readAll(path, (problem) => void problems.push(`client identities ${path}: ${problem}`))
+  const report = (problem: string) => void problems.push(`client identities ${path}: ${problem}`)
+  const files = readAll(path, report)
+  for (const [name, { begins }] of [...files.identities, ...files.authorities])
+    if (begins > now) report(`\`${name}\` is not valid before ${isoTime(begins)}: reload then`)
   if (problems.length > 0) throw new SettingsError(problems)
   return files
 }
+
+const isoTime = (milliseconds: number): string => new Date(milliseconds).toISOString()
 
 type Report = (problem: string) => void
 
@@ -119,8 +128,8 @@ function readIdentity(value: unknown, at: (file: string) => string, tell: Report
   const cert = textOf(at(certFile), (problem) => tell(`${at(certFile)} ${problem}`))
   const key = textOf(at(keyFile), (problem) => tell(`${at(keyFile)} ${problem}`))
   if (cert === undefined || key === undefined) return undefined
-  const [expires] = expiriesOf(cert)
-  if (expires === undefined) {
+  const [own] = certificatesIn(cert)
+  if (own === undefined) {
     tell(`${at(certFile)} must hold the certificate as PEM, and after it those between it and its authority`)
     return undefined
   }
@@ -129,13 +138,17 @@ function readIdentity(value: unknown, at: (file: string) => string, tell: Report
     return undefined
   }
   try {
+    // Of an empty file `createSecureContext` makes a context without a key.
+    if (!own.checkPrivateKey(createPrivateKey(key))) {
+      tell(`${at(keyFile)} is not the key of ${at(certFile)}`)
+      return undefined
+    }
     createSecureContext({ cert, key })
-  } catch (error) {
-    const mismatch = errorCode(error) === 'ERR_OSSL_X509_KEY_VALUES_MISMATCH'
-    tell(mismatch ? `${at(keyFile)} is not the key of ${at(certFile)}` : `${at(keyFile)} must hold the private key as PEM`)
+  } catch {
+    tell(`${at(keyFile)} must hold the private key as PEM`)
     return undefined
   }
-  return { cert, key, expires }
+  return { cert, key, begins: own.validFromDate.getTime(), expires: own.validToDate.getTime() }
 }
 
 function readAuthority(value: unknown, at: (file: string) => string, tell: Report): Authority | undefined {
@@ -145,18 +158,15 @@ function readAuthority(value: unknown, at: (file: string) => string, tell: Repor
   }
   const pem = textOf(at(value), (problem) => tell(`${at(value)} ${problem}`))
   if (pem === undefined) return undefined
-  const expiries = expiriesOf(pem)
-  if (expiries.length > 0) return { pem, expires: Math.max(...expiries) }
-  tell(`${at(value)} must hold certificates as PEM`)
-  return undefined
-}
-
-/** When each certificate of a PEM text expires; none if one of them is none. */
-function expiriesOf(pem: string): readonly number[] {
-  try {
-    return (pem.match(certificate) ?? []).map((block) => new X509Certificate(block).validToDate.getTime())
-  } catch {
-    return []
+  const certificates = certificatesIn(pem)
+  if (certificates.length === 0) {
+    tell(`${at(value)} must hold certificates as PEM, all of them whole`)
+    return undefined
+  }
+  return {
+    pem,
+    begins: Math.min(...certificates.map(({ validFromDate }) => validFromDate.getTime())),
+    expires: Math.max(...certificates.map(({ validToDate }) => validToDate.getTime())),
   }
 }
 
@@ -174,12 +184,20 @@ function textOf(path: string, tell: Report): string | undefined {
  * Why an endpoint cannot be sent to with these files, for a person; `undefined` if it can.
  * @param now milliseconds since 1970
  */
-export function tlsProblem({ client_identity, ca }: TlsNames, files: TlsFiles, now: number): string | undefined {
+export function tlsProblem(
+  { url, client_identity, ca }: TlsNames & Pick<Endpoint, 'url'>,
+  files: TlsFiles,
+  now: number,
+): string | undefined {
   if (client_identity === null && ca === null) return undefined
-  const of = (what: string, name: string, found: { readonly expires: number } | undefined): string | undefined => {
+  if (URL.parse(url)?.protocol === 'http:')
+    return 'it has a client certificate or an authority, which an `http:` URL cannot use: register it with `https:`'
+  const of = (what: string, name: string, found: Validity | undefined): string | undefined => {
     if (!found) return `${needs}${what} \`${name}\`, which this relay does not have: add it to the file of \`clientIdentities\``
-    if (found.expires > now) return undefined
-    return `${needs}${what} \`${name}\`, which expired at ${new Date(found.expires).toISOString()}: renew its files, and reload`
+    if (found.expires <= now)
+      return `${needs}${what} \`${name}\`, which expired at ${isoTime(found.expires)}: renew its files, and reload`
+    if (found.begins <= now) return undefined
+    return `${needs}${what} \`${name}\`, which is not valid before ${isoTime(found.begins)}: reload then`
   }
   return (
     (client_identity === null ? undefined : of('the client identity', client_identity, files.identities.get(client_identity))) ??
@@ -197,10 +215,13 @@ export function secureContextOf(
   trusted: string | undefined,
 ): SecureContext | undefined {
   if (client_identity === null && ca === null) return undefined
-  const { cert, key } = identities.get(client_identity ?? '') ?? {}
+  const identity = client_identity === null ? undefined : identities.get(client_identity)
   const roots = ca === null ? trusted : authorities.get(ca)?.pem
   // Neither is done without: whoever asks has asked `tlsProblem`.
-  if ((client_identity !== null && cert === undefined) || (ca !== null && roots === undefined))
+  if ((client_identity !== null && identity === undefined) || (ca !== null && roots === undefined))
     throw new Error('a client identity or an authority is missing')
-  return createSecureContext({ ...(cert && key ? { cert, key } : {}), ...(roots === undefined ? {} : { ca: roots }) })
+  return createSecureContext({
+    ...(identity === undefined ? {} : { cert: identity.cert, key: identity.key }),
+    ...(roots === undefined ? {} : { ca: roots }),
+  })
 }

@@ -1,6 +1,7 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { createPrivateKey, type X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { errorCode } from '../../../adapters/files/errors.ts'
+import { certificatesIn } from '../../certificates.ts'
 import { UsageError } from '../../usage.ts'
 
 export interface CertificateFiles {
@@ -17,7 +18,7 @@ export async function readCertificate({
   tlsKey,
 }: CertificateFiles): Promise<{ readonly cert: Buffer; readonly key: Buffer }> {
   const [cert, key] = [await readPem('--tls-cert', tlsCert), await readPem('--tls-key', tlsKey)]
-  const certificate = parsed('--tls-cert', tlsCert, 'a certificate', () => new X509Certificate(cert))
+  const certificate = parsed('--tls-cert', tlsCert, 'a certificate', () => firstOf(certificatesIn(cert.toString('latin1'))))
   const privateKey = parsed('--tls-key', tlsKey, 'a private key without a passphrase', () => createPrivateKey(key))
   if (!certificate.checkPrivateKey(privateKey)) throw new UsageError('--tls-key is not the key of --tls-cert')
   return { cert, key }
@@ -27,6 +28,11 @@ async function readPem(option: string, file: string): Promise<Buffer> {
   return readFile(file).catch((error: unknown) => {
     throw new UsageError(`${option} ${file} cannot be read (${errorCode(error)})`)
   })
+}
+
+function firstOf([first]: readonly X509Certificate[]): X509Certificate {
+  if (first === undefined) throw new Error('no certificate')
+  return first
 }
 
 function parsed<T>(option: string, file: string, what: string, parse: () => T): T {

@@ -170,8 +170,8 @@ function urlProblems({ endpoints }: Findings, settings: Settings): readonly stri
 /** Endpoints whose client identity or authority a relay with these settings does not have. */
 function tlsProblems({ endpoints }: Findings, settings: Settings): readonly string[] {
   const files = readTlsFiles(settings.clientIdentities)
-  return [...endpoints.values()].flatMap(({ network_id, id, tls }) => {
-    const problem = tlsProblem(tls, files, systemClock.now())
+  return [...endpoints.values()].flatMap(({ network_id, id, url, tls }) => {
+    const problem = tlsProblem({ url, ...tls }, files, systemClock.now())
     return problem === undefined ? [] : [`endpoint ${id} of network ${network_id}: ${problem}`]
   })
 }

@@ -1,17 +1,20 @@
 /** Client certificates and private authorities of endpoints: the relay never sends without those that they name. */
+import { spawn } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import { systemClock } from '../../../../daemon/relay/clock.ts'
 import { startRelay } from '../../../../daemon/relay/index.ts'
 import { readTlsFiles } from '../../../../daemon/relay/send/tls-files.ts'
 import type { EndpointUpsert } from '../../../../lib/outbox/record.ts'
 import { type Certificate, certificateFor } from '../../../support/certificate.ts'
 import { connectProxy } from '../../../support/connect-proxy.ts'
 import { temporaryDirectory } from '../../../support/directory.ts'
-import { bench, endpoint, event, type TestOutbox, until } from '../support.ts'
+import { freePort } from '../../../support/free-port.ts'
+import { bench, endpoint, event, receiver, type TestOutbox, until } from '../support.ts'
 import { listening } from './support.ts'
 
 const own = { extensions: 'basicConstraints=CA:TRUE' }
@@ -33,6 +36,18 @@ async function secureReceiver(server: Certificate, clients: readonly Certificate
   https.keepAliveTimeout = 60_000
   const port = await listening(https)
   return { url: `https://hook.example:${port}/`, seen, https }
+}
+
+/** A server of OpenSSL, which demands a certificate of one client, and says by an alert why it refuses another one. */
+async function alerting(version: 'TLSv1.2' | 'TLSv1.3'): Promise<number> {
+  const port = await freePort()
+  const only = version === 'TLSv1.2' ? '-tls1_2' : '-tls1_3'
+  const demand = ['-Verify', '1', '-verify_return_error', '-CAfile', client.certFile, '-www', only]
+  const args = ['s_server', '-accept', `127.0.0.1:${port}`, '-cert', server.certFile, '-key', keyFileOf(server), ...demand]
+  const process = spawn('openssl', args, { stdio: ['ignore', 'pipe', 'ignore'] })
+  onTestFinished(() => void process.kill())
+  for await (const chunk of process.stdout) if (String(chunk).includes('ACCEPT')) break
+  return port
 }
 
 /** The file of names in a directory of its own. */
@@ -186,6 +201,7 @@ describe('an endpoint is sent nothing, and its deliveries wait, while the relay'
   })
 })
 
+const halfOf = (text: string): string => text.slice(0, text.length / 2)
 const encrypted = '-----BEGIN ENCRYPTED PRIVATE KEY-----\nMIIB\n-----END ENCRYPTED PRIVATE KEY-----\n'
 
 test.each<readonly [string, (file: (name: string, text: string) => string) => unknown, string]>([
@@ -216,6 +232,44 @@ test.each<readonly [string, (file: (name: string, text: string) => string) => un
     (file) => ({ identities: { a: { cert: client.certFile, key: file('k.pem', 'secret') } } }),
     'k.pem must hold the private key as PEM',
   ],
+  [
+    'an empty key',
+    (file) => ({ identities: { a: { cert: client.certFile, key: file('k.pem', '') } } }),
+    'k.pem must hold the private key as PEM',
+  ],
+  [
+    'a key of blanks',
+    (file) => ({ identities: { a: { cert: client.certFile, key: file('k.pem', ' \n') } } }),
+    'k.pem must hold the private key as PEM',
+  ],
+  [
+    'half of a key',
+    (file) => ({ identities: { a: { cert: client.certFile, key: file('k.pem', halfOf(String(client.key))) } } }),
+    'k.pem must hold the private key as PEM',
+  ],
+  [
+    'an empty certificate',
+    (file) => ({ identities: { a: { cert: file('c.pem', ''), key: keyFileOf(client) } } }),
+    'c.pem must hold',
+  ],
+  ['an empty authority', (file) => ({ cas: { a: file('a.pem', '') } }), 'a.pem must hold certificates as PEM'],
+  ...[5, 30, -400, -10].map(
+    (cut) =>
+      [
+        `a second certificate of an authority that is cut at ${cut}`,
+        (file: (name: string, text: string) => string) => ({
+          cas: { a: file('a.pem', `${server.cert}${String(client.cert).slice(0, cut)}`) },
+        }),
+        'a.pem must hold certificates as PEM, all of them whole',
+      ] as const,
+  ),
+  [
+    'a chain whose second certificate is cut off',
+    (file) => ({
+      identities: { a: { cert: file('c.pem', `${client.cert}${halfOf(String(server.cert))}`), key: keyFileOf(client) } },
+    }),
+    'c.pem must hold the certificate as PEM',
+  ],
   ['a large file', (file) => ({ cas: { a: file('a.pem', 'x'.repeat(1024 * 1024 + 1)) } }), 'a.pem is larger than 1 MiB'],
 ])('a file of client identities with %s is refused with a sentence', (_, content, problem) => {
   const directory = temporaryDirectory()
@@ -227,6 +281,65 @@ test.each<readonly [string, (file: (name: string, text: string) => string) => un
   expect(() => readTlsFiles(path)).toThrow(problem)
   expect(() => readTlsFiles(path)).toThrow(`client identities ${path}: `)
   expect(() => readTlsFiles(path)).not.toThrow(/secret/)
+})
+
+test.each(['client.pem', 'client.key'])('a reload keeps what the relay has while %s is empty', async (emptied) => {
+  const hook = await secureReceiver(server, [client])
+  const place = temporaryDirectory()
+  copyFileSync(client.certFile, join(place, 'client.pem'))
+  copyFileSync(keyFileOf(client), join(place, 'client.key'))
+  const clientIdentities = join(place, 'identities.json')
+  const identities = { bank: { cert: 'client.pem', key: 'client.key' } }
+  writeFileSync(clientIdentities, JSON.stringify({ identities, cas: { bank: server.certFile } }))
+  const settings = { allowPrivate: true, retrySchedule: [0], clientIdentities }
+  const all = await bench(settings, { resolve })
+  await all.append(secured(hook.url, { client_identity: 'bank', ca: 'bank' }))
+  writeFileSync(join(place, emptied), '')
+  expect(() => all.relay.reconfigure(settings)).toThrow(`${join(place, emptied)} must hold`)
+  await all.append(event('one'))
+  await until(() => all.attempts.length === 1, 'it is tried')
+  expect(hook.seen).toEqual(['client-one'])
+})
+
+test('what is not valid yet is not sent with, and a reload does not take it', async () => {
+  const clientIdentities = namesFile({ identities: { bank: identityOf(client) }, cas: { bank: server.certFile } })
+  const yesterday = { ...systemClock, now: () => Date.now() - 86_400_000 }
+  const hook = await secureReceiver(server, [client])
+  const settings = { allowPrivate: true, retrySchedule: [0], clientIdentities }
+  const all = await bench(settings, { resolve, clock: yesterday })
+  await all.append(secured(hook.url, { client_identity: 'bank', ca: 'bank' }), event('one'))
+  await until(() => all.notices.length === 1, 'it is set aside')
+  expect(all.notices).toMatchObject([{ text: expect.stringContaining('`bank`, which is not valid before ') }])
+  expect(() => all.relay.reconfigure(settings)).toThrow('`bank` is not valid before ')
+  expect([all.attempts, hook.seen]).toEqual([[], []])
+})
+
+test.each([{ client_identity: 'bank' }, { ca: 'bank' }, { client_identity: 'bank', ca: 'bank' }])(
+  'an endpoint in plain HTTP that has %j is set aside',
+  async (change) => {
+    const hook = await receiver()
+    const clientIdentities = namesFile({ identities: { bank: identityOf(client) }, cas: { bank: server.certFile } })
+    const all = await bench({ clientIdentities })
+    await all.append(secured(hook.url, change), endpoint(`${hook.url}?8`, { id: '8' }), event('one'))
+    await until(() => all.attempts.length === 1 && all.notices.length === 1, 'the other one gets the event')
+    expect(all.notices).toMatchObject([{ endpoint_id: '7', text: expect.stringContaining('an `http:` URL cannot use') }])
+    expect(hook.received.map(({ path }) => path)).toEqual(['/hook?8'])
+  },
+)
+
+describe.each(['TLSv1.2', 'TLSv1.3'] as const)('a receiver in %s that refuses with an alert', (version) => {
+  test.each([
+    ['a client without a certificate', {}],
+    ['the certificate of the client', { client_identity: 'bank' }],
+  ])('%s is a failure of TLS', async (_, change) => {
+    const port = await alerting(version)
+    const stranger = certificateFor('stranger', own, temporaryDirectory())
+    const clientIdentities = namesFile({ identities: { bank: identityOf(stranger) }, cas: { bank: server.certFile } })
+    const all = await bench({ clientIdentities, retrySchedule: [0] }, { resolve })
+    await all.append(secured(`https://hook.example:${port}/`, { ca: 'bank', ...change }), event('one'))
+    await until(() => all.attempts.length === 1, 'it is tried')
+    expect(all.attempts).toMatchObject([{ outcome: 'tls', reason: expect.stringMatching(/^ERR_SSL_.*ALERT/) }])
+  })
 })
 
 test('the expiry of each certificate is a metric, and an embedded relay reads the files again when it is asked', async () => {
