@@ -88,6 +88,31 @@ export function keepOneAuthorization({ key, headers }: Pick<EndpointRow, 'key' |
   fail(invalid('headers'), 'headers: `Authorization` is set from the key; give key: null to send your own, or remove the header')
 }
 
+/** @throws ApiError 422 when an endpoint in plain HTTP is to have what only TLS uses */
+export function refusePlain({ url, client_identity, ca }: Pick<EndpointRow, 'url' | 'client_identity' | 'ca'>): void {
+  if (!url.startsWith('http:')) return
+  const named = [...(client_identity === null ? [] : ['client_identity']), ...(ca === null ? [] : ['ca'])]
+  if (named.length > 0)
+    fail(invalid(...named), `${named.join(' and ')} must be null for an http URL: only https uses certificates`)
+}
+
+/**
+ * Whoever may change an address may not read the key by that: one of their own server would get it. `true` for the key keeps it.
+ * @throws ApiError 422 when an endpoint moves to another origin, and a key or headers that it has are not given again
+ */
+export function refuseMoved(before: EndpointRow, { url, key, headers }: Patch<EndpointRow>): void {
+  if (url === undefined || URL.parse(url)?.origin === URL.parse(before.url)?.origin) return
+  const kept = [
+    ...(before.key !== '' && key === undefined ? ['key'] : []),
+    ...(before.headers !== null && headers === undefined ? ['headers'] : []),
+  ]
+  if (kept.length > 0)
+    fail(
+      invalid(...kept),
+      `${kept.join(' and ')} must be given again, or null: url is at another server, which would get the old ones`,
+    )
+}
+
 /** An endpoint without its credentials. */
 export function show(
   { key: _key, secrets, old_keys, old_secrets, headers, public_keys, ...row }: EndpointRow,

@@ -25,6 +25,8 @@ import {
   keepApart,
   keepBounded,
   keepOneAuthorization,
+  refuseMoved,
+  refusePlain,
   refuseUnencrypted,
   sealedColumns,
   secretLike,
@@ -42,7 +44,8 @@ export interface Endpoints {
    */
   upsert(endpoint: NewEndpoint): Promise<RegisteredEndpoint>
   /**
-   * Changes only the named fields. A new key or secret replaces the old one immediately; `rotate` lets them overlap.
+   * Changes only the named fields. A new key or secret replaces the old one immediately; `rotate` lets them overlap. With a `url` of
+   * another origin, `key` and `headers` have to be given again.
    * @throws ApiError 404, 422
    */
   update(network: Id | number, id: Id | number, changes: EndpointChanges): Promise<Endpoint>
@@ -120,6 +123,9 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
     await keepApart(tx, given.url, before.id)
     await keepBounded(tx, given, before)
     const columns = await columnsOf(chance, given, before)
+    refuseMoved(before, columns)
+    const { url = before.url, client_identity = before.client_identity, ca = before.ca } = columns
+    refusePlain({ url, client_identity, ca })
     const after = await save(tx, before, columns)
     // Credentials that cannot be decrypted are others than the new ones.
     const opened = await encryption.open(before).catch(() => undefined)
@@ -175,6 +181,7 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
         if (key === undefined)
           fail(invalid('key'), 'key is required: the bearer token that the receiver gets, true to make one, or null for none')
         keepOneAuthorization({ key, headers: rest.headers ?? null })
+        refusePlain({ url, client_identity: rest.client_identity ?? null, ca: rest.ca ?? null })
         await refuseUnencrypted(encryption, tx)
         const { secrets = [], headers = null } = rest
         const stamp = { id: changes.newId(), created_at: now(), updated_at: now() }

@@ -115,6 +115,8 @@ export function endpointCommands(program: Command, out: Output): void {
     .action(async (flags) => (await load()).addEndpoint(flags, out))
   withHeaders(withAttributes(onNetwork(endpoints.command('update').argument('<id>')), 'update'))
     .description('change an endpoint; omitted options stay')
+    .option('--key <key>', 'the key for a --url of another server, which gets no old key; better in a file')
+    .option('--key-file <file>', 'a file that holds the key; - is standard input')
     .option('--remove-headers', 'remove all additional headers')
     .option('--unsigned', 'stop signing deliveries')
     .action(async (id: string, flags: Partial<EndpointFlags> & { readonly storage: string }) =>

@@ -122,6 +122,15 @@ function eventChoice(view: View, form: Form, problems: Problems): Html {
 
 function endpointForm(view: View, form: Form, problems: Problems, isNew: boolean, back: string): Html {
   const title = isNew ? 'Add an endpoint' : 'Edit the endpoint'
+  const moved = field(
+    {
+      name: 'key',
+      label: 'Key (only for an address at another server)',
+      hint: 'Another server gets neither the key nor the headers that are there: give both again. Empty: the key stays.',
+      problems,
+    },
+    (attributes) => html`<input ${attributes} type="text" autocomplete="off" spellcheck="false" value="${form.get('key')}">`,
+  )
   const credentials = html`${field(
     {
       name: 'key',
@@ -151,7 +160,7 @@ ${field(
   (attributes) =>
     html`<input ${attributes} type="text" dir="auto" maxlength="255" autocomplete="off" value="${form.get('name')}">`,
 )}
-${isNew && html`${credentials}${onceField()}`}
+${isNew ? html`${credentials}${onceField()}` : moved}
 ${field(
   { name: 'order', label: 'Order', hint: 'An order makes deliveries slower: each waits for the one before.', problems },
   (attributes) =>
@@ -265,7 +274,9 @@ export const webhookFormRoutes: readonly Route[] = [
     async handle(view) {
       const { id } = await ownEndpointOf(view)
       try {
-        await view.acting.endpoints.update(view.id, id, { ...valuesOf(view), ...headersOf(view.form) })
+        const key = view.form.get('key').trim()
+        const changes = { ...valuesOf(view), ...headersOf(view.form), ...(key === '' ? {} : { key }) }
+        await view.acting.endpoints.update(view.id, id, changes)
         return seeOther(view.link(`webhooks/${id}`, { done: 'saved' }))
       } catch (error) {
         return page(endpointForm(view, view.form, problemsOf(error, fields), false, view.link(`webhooks/${id}`)), 422)

@@ -210,3 +210,53 @@ test('docs/webhooks/register.md describes every attribute that a host may set', 
   const settable = Object.keys(attributes).filter((name) => !['old_keys', 'old_secrets'].includes(name))
   expect(settable.filter((name) => !page.includes(`\n| \`${name}\` | `))).toEqual([])
 })
+
+const elsewhere = 'https://attacker.example/hook'
+const again = (fields: string) => ({
+  status: 422,
+  message: `${fields} must be given again, or null: url is at another server, which would get the old ones`,
+})
+
+test.each([
+  [elsewhere, 'another host'],
+  ['https://example.org:8443/hook', 'another port'],
+  ['http://example.org/hook', 'plain HTTP'],
+])('an endpoint does not move to %s, %s, with the key and headers that it has', async (url) => {
+  const { community, records } = await createTestCommunity()
+  const { endpoints } = community
+  const { id } = await endpoints.upsert({ ...good, headers: { 'x-gateway': 'the-gateway-secret' } })
+  const before = records.length
+  await expect(endpoints.update('1', id, { url })).rejects.toMatchObject(again('key and headers'))
+  await expect(endpoints.update('1', id, { url, key: true, headers: {} })).rejects.toMatchObject(again('key'))
+  await expect(endpoints.update('1', id, { url, key: 'other' })).rejects.toMatchObject(again('headers'))
+  expect(records).toHaveLength(before)
+  await endpoints.rotate('1', id, { key: 'k2' })
+  expect(await endpoints.update('1', id, { url, key: 'other', headers: null })).toMatchObject({ url, header_names: [] })
+  expect(records.at(-1)).toMatchObject({ url, key: 'other' })
+  expect(JSON.stringify(records.at(-1))).not.toMatch(/the-gateway-secret|old_keys|"k2?"/)
+})
+
+test('an endpoint moves on its server, and one without key and headers anywhere, without more', async () => {
+  const { community } = await createTestCommunity()
+  const { endpoints } = community
+  const headers = { 'x-gateway': 'the-gateway-secret' }
+  const { id } = await endpoints.upsert({ ...good, headers })
+  expect(await endpoints.update('1', id, { url: 'https://example.org:443/other' })).toMatchObject({ header_names: ['x-gateway'] })
+  expect(await endpoints.update('1', id, { url: elsewhere, key: null, headers })).toMatchObject({ url: elsewhere })
+  const bare = await endpoints.upsert({ ...good, key: null, secrets: [secret] })
+  expect(await endpoints.update('1', bare.id, { url: 'https://new.example/' })).toMatchObject({ signed: true })
+})
+
+test.each(['client_identity', 'ca'] as const)('%s is refused for an http URL, however the two come together', async (name) => {
+  const { community } = await createTestCommunity()
+  const { endpoints } = community
+  const refusal = { status: 422, message: `${name} must be null for an http URL: only https uses certificates` }
+  const plain = { ...good, key: null, url: 'http://example.org/hook' }
+  await expect(endpoints.upsert({ ...plain, [name]: 'bank' })).rejects.toMatchObject(refusal)
+  const { id } = await endpoints.upsert(plain)
+  await expect(endpoints.upsert({ ...plain, [name]: 'bank' })).rejects.toMatchObject(refusal)
+  await expect(endpoints.update('1', id, { [name]: 'bank' })).rejects.toMatchObject(refusal)
+  const secure = await endpoints.upsert({ ...good, key: null, [name]: 'bank' })
+  await expect(endpoints.update('1', secure.id, { url: 'http://other.example/' })).rejects.toMatchObject(refusal)
+  expect(await endpoints.update('1', secure.id, { url: 'http://other.example/', [name]: null })).toMatchObject({ [name]: null })
+})

@@ -195,6 +195,29 @@ test('headers are set and removed by the form, and only their names are shown', 
   expect(await change(['remove_headers', 'yes'])).toEqual([303, []])
 })
 
+test('a visitor who may only edit does not get the key and headers by an address of their own', async () => {
+  const visitor = { actor: 'ada', networks: ['1'], access: ['endpoints.update'] } as const
+  const { get, post, community, records } = await createTestPanel(visitor)
+  const headers = { 'x-gateway': 'the-gateway-secret' }
+  const { id } = await community.endpoints.upsert({ network_id: '1', url, key: 'the-secret-key', headers })
+  const attacker = 'https://attacker.example/hook'
+  const edit = `1/webhooks/${id}/edit`
+  for (const more of [[], [['key', 'mine']], [['headers', 'x-gateway: mine']]] as [string, string][][]) {
+    const { status, text } = await post(edit, [['url', attacker], ...more])
+    expect([status, text.includes('must be given again')]).toEqual([422, true])
+  }
+  expect((await community.endpoints.find('1', id))?.url).toBe(url)
+  expect((await get(edit)).text).not.toMatch(/the-gateway-secret|the-secret-key/)
+  const given: [string, string][] = [
+    ['url', attacker],
+    ['key', 'mine'],
+    ['remove_headers', 'yes'],
+  ]
+  expect((await post(edit, given)).status).toBe(303)
+  expect(records.at(-1)).toMatchObject({ url: attacker, key: 'mine' })
+  expect(JSON.stringify(records.at(-1))).not.toMatch(/the-gateway-secret|the-secret-key/)
+})
+
 test('allowed addresses are set, shown and removed by the form, and a mistake is shown next to the field', async () => {
   const { get, post, community } = await createTestPanel()
   const given = ['allow_addresses', '192.0.2.5, 198.51.100.0/24\r\n2001:db8::/32'] as const
@@ -230,6 +253,13 @@ test('a client certificate and an authority are set, shown and removed by the fo
     expect([text.includes('bank-one'), text.includes('bank-root')]).toEqual([true, true])
   }
   const edit = `1/webhooks/${id}/edit`
+  const plain: [string, string][] = [
+    ['url', 'http://example.org/hook'],
+    ['key', 'k'],
+    ['ca', 'bank-root'],
+  ]
+  const refused = await post(edit, plain)
+  expect([refused.status, refused.text.includes('must be null for an http URL')]).toEqual([422, true])
   expect(
     (
       await post(edit, [
