@@ -19,13 +19,18 @@ export type AttemptTimeout = number & { readonly [covered]: true }
 export const shortestLease = (timeout: number): number => Math.max(2 * timeout, timeout + (marginMs + recordingMs) / 1000)
 
 /**
- * @param timeout seconds for a whole attempt
- * @param lease seconds of a whole lease
+ * The time-out of every request to an endpoint, of its deliveries as of its tests.
+ * @param settings `timeout`: seconds for a whole attempt; `lease`: seconds of a whole lease
  * @throws RangeError when no lease of this length covers it
  */
-export function attemptTimeout({ timeout, lease }: { readonly timeout: number; readonly lease: number }): AttemptTimeout {
+export function attemptTimeout(
+  { timeout, lease }: { readonly timeout: number; readonly lease: number },
+  { id }: { readonly id: string },
+): AttemptTimeout {
   if (lease < shortestLease(timeout))
-    throw new RangeError(`a time-out of ${timeout} s needs a lease of ${shortestLease(timeout)} s, not of ${lease} s`)
+    throw new RangeError(
+      `endpoint ${id}: a time-out of ${timeout} s needs a lease of ${shortestLease(timeout)} s, not of ${lease} s`,
+    )
   return (timeout * 1000) as AttemptTimeout
 }
 

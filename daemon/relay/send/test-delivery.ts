@@ -51,7 +51,7 @@ export async function sendTest(
   }
   const sender = createSender(() => settings, systemClock, systemResolve(), userAgent, { tlsFiles: () => tlsFiles })
   const { event_id, body } = testEvent(randomUUID(), systemClock.now())
-  const timeout = attemptTimeout(settings)
+  const timeout = attemptTimeout(settings, endpoint)
   try {
     return await sender.send({ endpoint, event_id, body: Buffer.from(body), timeout })
   } finally {

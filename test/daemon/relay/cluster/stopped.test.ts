@@ -156,7 +156,7 @@ test('an attempt that gets its connection only when the lease is over is not mad
       event_id,
       body: Buffer.from(JSON.stringify({ event_id })),
       isAllowed: () => leased,
-      timeout: attemptTimeout(settings),
+      timeout: attemptTimeout(settings, { id: '1' }),
     })
   const late = send('late')
   leased = false

@@ -23,7 +23,7 @@ function senderOf() {
       endpoint: openEndpoint(url, { old_keys }),
       event_id: 'a',
       body: Buffer.from('{}'),
-      timeout: attemptTimeout({ timeout: seconds, lease: shortestLease(seconds) }),
+      timeout: attemptTimeout({ timeout: seconds, lease: shortestLease(seconds) }, { id: '1' }),
     })
   return { sender, send }
 }
@@ -55,7 +55,7 @@ describe('an attempt', () => {
     )
     onTestFinished(() => sender.close())
     const url = hook.url.replace('127.0.0.1', 'hook.example')
-    const timeout = attemptTimeout(settings)
+    const timeout = attemptTimeout(settings, { id: '1' })
     const attempt = { endpoint: openEndpoint(url), body: Buffer.from('{}'), timeout }
     const running = sender.send({ ...attempt, event_id: 'a' })
     sender.abort('shutting down')
@@ -108,7 +108,7 @@ describe('a time-out and a lease', () => {
       fc.property(seconds(300), fc.option(seconds(3600), { nil: undefined }), (timeout, lease) => {
         try {
           const checked = checkSettings({ timeout, lease })
-          expect(coversAttempt(checked.lease * 1000 - 500, attemptTimeout(checked))).toBe(true)
+          expect(coversAttempt(checked.lease * 1000 - 500, attemptTimeout(checked, { id: '1' }))).toBe(true)
         } catch (error) {
           if (!(error instanceof SettingsError)) throw error
           expect(lease).toBeLessThan(Math.max(0.5, shortestLease(timeout)))
@@ -124,6 +124,8 @@ describe('a time-out and a lease', () => {
     expect(() => checkSettings({ timeout, lease })).toThrow(
       `setting \`lease\` must be at least ${least}: twice \`timeout\`, and a second more than it`,
     )
-    expect(() => attemptTimeout({ timeout, lease })).toThrow(`a time-out of ${timeout} s needs a lease of ${least} s`)
+    expect(() => attemptTimeout({ timeout, lease }, { id: '1' })).toThrow(
+      `a time-out of ${timeout} s needs a lease of ${least} s`,
+    )
   })
 })

@@ -29,7 +29,7 @@ export function senderWith(change: Partial<Settings> = {}, resolve: Resolve = lo
   const settings = { ...defaultSettings, allowHttp: true, allowPrivate: true, timeout: 0.5, ...change }
   const sender = createSender(() => settings, systemClock, resolve, 'test')
   onTestFinished(() => sender.close())
-  const timeout = attemptTimeout({ timeout: settings.timeout, lease: 2 * settings.timeout + 1 })
+  const timeout = attemptTimeout({ timeout: settings.timeout, lease: 2 * settings.timeout + 1 }, { id: '1' })
   return (
     url: string,
     { key = 'key', body = '{}', ...change }: Partial<OpenEndpoint> & { body?: string } = {},
