@@ -17,8 +17,8 @@ const everyRelay = 'test/daemon/relay/every-relay.test.ts'
 const interleavings = 'test/contract/interleavings.test.ts'
 
 /**
- * Loops that kill processes, and what takes a minute. `npm test` runs them too, in fewer rounds (`test/support/rounds.ts`); the
- * workflow on GitHub runs them in full instead.
+ * Loops that kill processes, and what takes a minute. `npm test` and `npm run test:rest` run them too, in fewer rounds
+ * (`test/support/rounds.ts`); the workflow on GitHub also runs them in full.
  */
 const soak = [
   'browser/tasks',
@@ -38,10 +38,37 @@ const soak = [
   'storage/postgres/processes',
 ].map((name) => `test/**/${name}.test.ts`)
 
+/**
+ * What `npm run test:rest` runs: loops over processes that are killed or frozen, whole installations, suites of wrong adapters, and
+ * the engines beside memory and SQLite. `npm test` runs everything else. `test/scripts/suites.test.ts` compares both with the files.
+ */
+const rest = [
+  'adapters/http/hosts/*',
+  'adapters/storage/large-commits',
+  'adapters/storage/lowdb/processes',
+  'adapters/storage/postgres/*',
+  'adapters/storage/sql/plans',
+  'browser/firefox',
+  'daemon/relay/cluster/*',
+  'daemon/relay/operate/*processes',
+  'daemon/relay/operate/start-refused',
+  'daemon/relay/store/large',
+  'daemon/relay/store/log-size',
+  'daemon/server/kills',
+  'daemon/server/listen/listen-command',
+  'daemon/server/moving/commands',
+  'daemon/server/moving/kills',
+  'daemon/server/moving/large-pages',
+  'daemon/server/panel-faults',
+  'daemon/server/start',
+  'lib/testing/faulty-adapters',
+  'package/bundles',
+  'package/init',
+  'package/package',
+].map((name) => `test/${name}.test.ts`)
+
 /** Whether `npm run test:soak` asks for them by name. */
-const soakAlone = process.argv.some((word) => /^(--project=)?soak/.test(word))
-/** Whether they run: the workflow asks for everything. */
-const withSoak = soakAlone || process.env['FOLKMOOT_TEST_WITH_SOAK'] !== undefined
+const withSoak = process.argv.some((word) => /^(--project=)?soak/.test(word))
 const inFull: Readonly<Record<string, string>> = withSoak ? { FOLKMOOT_TEST_SOAK: 'yes' } : {}
 
 /** In full they are long, and one database at a time: so the pairs are shared out over two workers. */
@@ -96,7 +123,9 @@ const long = new RegExp(
 )
 /** Those that mostly wait go before those that need the processor. */
 const order = (project: string): number =>
-  ['soak', 'interleavings', 'relay', 'postgres', 'sqlite', 'lowdb', 'client', ''].findIndex((name) => project.startsWith(name))
+  ['soak', 'interleavings', 'relay', 'postgres', 'sqlite', 'lowdb', 'client', 'rest', ''].findIndex((name) =>
+    project.startsWith(name),
+  )
 
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -106,12 +135,16 @@ class LongFirst extends BaseSequencer {
   }
 }
 
+const byThemselves = [interleavings, oneFile, everyRelay, ...(withSoak ? soak : [])]
+/** What a project does not run though its patterns have it. */
+const leftOut: Readonly<Record<string, readonly string[]>> = { main: [...rest, ...byThemselves], rest: byThemselves }
+
 const project = (name: string, include: readonly string[], env: Readonly<Record<string, string>> = {}) => ({
   extends: true as const,
   test: {
     name,
     include: [...include],
-    exclude: name === 'main' ? [interleavings, oneFile, everyRelay, ...(withSoak ? soak : [])] : [],
+    exclude: [...(leftOut[name] ?? [])],
     env: { ...env },
     globalSetup: ['test/support/global-setup.ts'],
     setupFiles: ['test/support/temporary.ts'],
@@ -132,13 +165,14 @@ export default defineConfig({
     maxWorkers: Math.max(4, availableParallelism()),
     sequence: { sequencer: LongFirst },
     projects: [
-      // Every test file once; those that a project below runs on a database run in memory here.
+      // Every test file once, in one of the two; those that a project below runs on a database run in memory here.
       project('main', ['test/**/*.test.ts']),
+      project('rest', rest),
       // Those of every operation once more, on each database and through the client.
       ...beside.map(([name, env]) => besideProject(name, filesOf(name), env)),
       project('relay-postgres', [everyRelay], { FOLKMOOT_TEST_RELAY: 'postgres' }),
       ...(withSoak ? [project('soak', soak, inFull)] : []),
-      ...(soakAlone
+      ...(withSoak
         ? beside.map(([name, env]) =>
             besideProject(
               `soak-${name}`,
@@ -148,7 +182,7 @@ export default defineConfig({
           )
         : []),
       ...interleavingParts.map((part) =>
-        project(`${soakAlone ? 'soak-' : ''}interleavings-${part}`, [interleavings], {
+        project(`${withSoak ? 'soak-' : ''}interleavings-${part}`, [interleavings], {
           ...inFull,
           FOLKMOOT_TEST_PART: `${part}/${interleavingParts.length}`,
         }),

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll } from 'vitest'
+import { soaking } from './rounds.ts'
 import { shared } from './shared.ts'
 
 const run = promisify(execFile)
@@ -24,7 +25,7 @@ export async function packed(): Promise<string> {
   const to = await mkdtemp(join(tmpdir(), 'folkmoot-packed-'))
   afterAll(() => rm(to, { recursive: true }))
   const tarball = join(to, `${name}-${version}.tgz`)
-  if (process.env['FOLKMOOT_TEST_WITH_SOAK'] !== undefined) {
+  if (soaking) {
     await run('npm', ['pack', '--pack-destination', to], { cwd: root })
     return tarball
   }

