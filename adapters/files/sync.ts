@@ -4,7 +4,7 @@
  */
 import { constants, fdatasync, fsync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
-import process from 'node:process'
+import { platform } from 'node:os'
 import { promisify } from 'node:util'
 
 type Synced = Pick<FileHandle, 'fd' | 'sync' | 'datasync'>
@@ -32,7 +32,7 @@ export const syncWhole = (handle: Synced): Promise<void> => synced(handle, 'sync
  * @throws the error of the file system
  */
 export async function syncDirectory(path: string): Promise<void> {
-  if (process.platform === 'win32') return
+  if (platform() === 'win32') return
   const directory = await open(path, constants.O_RDONLY | constants.O_DIRECTORY)
   try {
     await syncWhole(directory)

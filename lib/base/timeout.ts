@@ -24,3 +24,6 @@ export async function within<T>(milliseconds: number, what: string, work: T | Pr
     clearTimeout(timer)
   }
 }
+
+/** Resolves after so many milliseconds. */
+export const pause = (milliseconds: number): Promise<void> => new Promise((over) => void setTimeout(over, milliseconds))

@@ -1,4 +1,5 @@
 import { systemChance } from '../base/chance.ts'
+import { pause } from '../base/timeout.ts'
 import { ApiError, fail, tooLarge } from '../errors.ts'
 import type { CommittedEvent } from '../events/catalogue.ts'
 import { committedEvent, type Emission, envelope } from '../events/envelope.ts'
@@ -65,8 +66,6 @@ export function again<T>(transaction: () => Promise<T>, run = 1): Promise<T> {
     return again(transaction, run + 1)
   })
 }
-
-const pause = (milliseconds: number): Promise<void> => new Promise((over) => void setTimeout(over, milliseconds))
 
 /**
  * @param newId makes the ids of new rows

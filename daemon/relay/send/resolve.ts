@@ -5,7 +5,7 @@
 import { createSocket } from 'node:dgram'
 import { lookup, Resolver } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
-import { env, platform } from 'node:process'
+import { platform } from 'node:os'
 import { systemClock } from '../clock.ts'
 import type { Address, Resolve } from './guard.ts'
 import { systemLookup } from './system-lookup.ts'
@@ -33,8 +33,7 @@ export function parseHosts(text: string): ReadonlyMap<string, readonly Address[]
   return hosts
 }
 
-const { SystemRoot = 'C:\\Windows' } = env
-const hostsFile = platform === 'win32' ? `${SystemRoot}\\System32\\drivers\\etc\\hosts` : '/etc/hosts'
+const hostsFile = platform() === 'win32' ? 'C:\\Windows\\System32\\drivers\\etc\\hosts' : '/etc/hosts'
 
 /** Makes a value of the text of a file, again when the text is another one. A file that cannot be read has no text. */
 function ofFile<T>(path: string, make: (text: string) => T): () => T {
