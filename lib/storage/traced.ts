@@ -1,13 +1,18 @@
 /** A storage whose transactions are spans, and whose events carry the trace that they belong to. */
 import { errorType, type Span, type Tracing } from '../base/tracing.ts'
+import { isApiError } from '../errors.ts'
 import type { OutboxRecord } from '../outbox/record.ts'
-import type { FastPaths, Storage, Tx } from './contract.ts'
+import { type FastPaths, isStorageError, isUniqueViolation, type Storage, type Tx } from './contract.ts'
 
 /** The names of databases in OpenTelemetry's conventions, by the address of their outbox. */
 function databaseOf({ outbox = '' }: Storage): string | undefined {
   if (/^postgres(ql)?:/.test(outbox)) return 'postgresql'
   return outbox.startsWith('sqlite:') ? 'sqlite' : undefined
 }
+
+/** Whether it is no failure that a transaction ends with this: a refusal, or a lost race, after which the work runs again. */
+const isExpected = (error: unknown): boolean =>
+  isApiError(error) ? error.status < 500 : isUniqueViolation(error) || (isStorageError(error) && error.code === 'conflict')
 
 /**
  * The same storage, with a span for each transaction.
@@ -24,7 +29,7 @@ export function traced(storage: Storage, tracing: Tracing, database = databaseOf
       span.end()
       return result
     } catch (error) {
-      span.end(errorType(error))
+      span.end(isExpected(error) ? undefined : errorType(error))
       throw error
     }
   }

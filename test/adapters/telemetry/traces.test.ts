@@ -188,6 +188,23 @@ test('refusals are no failures of the server, and faults are', async () => {
   expect(odd?.attributes).not.toHaveProperty('url.path')
 })
 
+test.each([
+  ['a record that is not there', 'GET', '/members/999', 404],
+  ['a change of a record that is not there', 'DELETE', '/members/999', 404],
+  ['a value that another record has', 'POST', '/members', 422],
+] as const)('%s marks no span as an error', async (_, method, path, expected) => {
+  const { request, joins } = await network(await storages.SQLite(), 'https://hooks.example.org')
+  await joins('Oil')
+  const before = recordedSpans().length
+  const refused = method === 'POST' ? joins('Oil') : request(method, path)
+  expect((await refused).status).toBe(expected)
+  const all = recordedSpans().slice(before)
+  expect(all.some(({ name }) => name.startsWith('transaction'))).toBe(true)
+  expect(all.map(({ status: { code }, attributes }) => [code, attributes['error.type']])).toEqual(
+    all.map(() => [SpanStatusCode.UNSET, undefined]),
+  )
+})
+
 test('nothing of a person, a key or a body is in a span', async () => {
   const hook = await receiver()
   const storage = await storages.SQLite()
