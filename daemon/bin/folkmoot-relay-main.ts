@@ -1,5 +1,6 @@
 /** The relay's process: arguments, signals, exit codes. 0 done, 2 wrong usage or configuration, 1 fault. */
 import process from 'node:process'
+import { isatty } from 'node:tty'
 import { pino } from 'pino'
 import { encryptionKeysVariable } from '../encryption-keys.ts'
 import { wantsJson } from '../json.ts'
@@ -24,6 +25,15 @@ process.stderr.on('error', () => undefined)
 
 const json = wantsJson(process.argv)
 
+/** The terminals that it was started with; none of a service, and of `nohup`. */
+const terminals = [0, 1, 2].filter((fd) => isatty(fd))
+
+/** A terminal that closes sends SIGHUP too. Nobody sees then that the relay runs on, so it ends as a server does. */
+const unlessTerminalIsGone = (reload: () => void) => (): void => {
+  if (terminals.every((fd) => isatty(fd))) reload()
+  else process.emit('SIGTERM', 'SIGTERM')
+}
+
 try {
   const program = createProgram({
     output: log ?? { write: resultsOf('folkmoot-relay', json) },
@@ -34,7 +44,7 @@ try {
       const filled = Math.round((done / of) * 30)
       process.stderr.write(`\r[${'#'.repeat(filled)}${' '.repeat(30 - filled)}] ${done} of ${of}${done < of ? '' : '\n'}`)
     },
-    onSignal: (signal, done) => process.on(signal, done),
+    onSignal: (signal, done) => process.on(signal, signal === 'SIGHUP' ? unlessTerminalIsGone(done) : done),
     failed: () => {
       process.exitCode = 1
     },
