@@ -6,7 +6,7 @@ import { changesOf, lineIds } from './host/audit/changes.ts'
 import type { Actor } from './host/audit/line.ts'
 import { directCalls } from './host/direct-calls.ts'
 import { type Endpoints, endpointsOf } from './host/endpoints.ts'
-import { type FirstUse, firstUseOf } from './host/first-use.ts'
+import { type FirstUse, firstUseOf, type GiveBack } from './host/first-use.ts'
 import { failingLast } from './host/host-transaction.ts'
 import { type AcceptInvite, acceptInviteOf } from './host/invites.ts'
 import { type Keys, keysOf } from './host/keys.ts'
@@ -70,6 +70,8 @@ export interface HostCalls {
   readonly acceptInvite: AcceptInvite
   /** Uses a key up, so that a form which a browser sends twice does its work once. */
   readonly firstUse: FirstUse
+  /** Gives such a key back, if the form was refused and nothing was made. */
+  readonly giveBack: GiveBack
   /** Creates, changes, lists and removes networks. */
   readonly networks: Networks
   /** Makes API keys, lists them and revokes them. A token is shown once, when it is made. */
@@ -262,7 +264,7 @@ function hostCalls(settings: Settings, transactions: Transactions, newLineId: ()
     publish: publishOf(settings, transactions, networks),
     notify: notifyOf(notificationsOf(settings, run, networks, 'notify')),
     acceptInvite: acceptInviteOf(notificationsOf(settings, run, networks, 'acceptInvite')),
-    firstUse: firstUseOf(settings, transactions, networks),
+    ...firstUseOf(settings, transactions, networks),
     ...own,
     by: (actor) => ({ ...calls, ...changing(actorOf(actor, settings.limits)) }),
   }

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { isoTime } from '../base/clock.ts'
-import { firstAnswer, keepAnswer } from '../kernel/idempotency.ts'
+import { firstAnswer, forgetAnswer, keepAnswer } from '../kernel/idempotency.ts'
 import type { Transactions } from '../kernel/transactions.ts'
 import type { Settings } from '../settings.ts'
 import type { Id } from '../storage/table.ts'
@@ -20,22 +20,41 @@ export type FirstUse = (use: {
   readonly key: string
 }) => Promise<boolean>
 
+/**
+ * Gives a key back that `firstUse` has used up, if nothing came of it: the next call with it is the first again.
+ * @param use as in `firstUse`
+ * @throws ApiError as `firstUse` does
+ */
+export type GiveBack = (use: Parameters<FirstUse>[0]) => Promise<void>
+
 // No API key and no host's name has a blank at its end, so these keys are apart from those of requests.
 const caller = 'first use '
 
-export function firstUseOf({ clock, limits }: Settings, transactions: Transactions, networks: Networks): FirstUse {
+export function firstUseOf(
+  { clock, limits }: Settings,
+  transactions: Transactions,
+  networks: Networks,
+): { readonly firstUse: FirstUse; readonly giveBack: GiveBack } {
   const rule = 'must be 1 to 255 printable ASCII characters'
   const Use = shape({ network_id: NetworkName, key: v.pipe(v.string(rule), v.regex(/^[\x20-\x7e]{1,255}$/, rule)) })
-  return async (given) => {
-    const { network_id, key } = checkArgument('firstUse', Use, given, limits)
+  async function useOf(call: string, given: Parameters<FirstUse>[0]) {
+    const { network_id, key } = checkArgument(call, Use, given, limits)
     const { id: network } = await networks.show(network_id)
-    const now = isoTime(clock.now())
-    const use = { caller, key, fingerprint: '' }
-    return transactions.write(network, now, async (tx) => {
-      if (await firstAnswer(tx, use, now)) return false
-      const stamp = { id: transactions.newId(), created_at: now, updated_at: now }
-      await keepAnswer(tx, use, { status: 200, body: '' }, stamp)
-      return true
-    })
+    return { network, use: { caller, key, fingerprint: '' }, now: isoTime(clock.now()) }
+  }
+  return {
+    async firstUse(given) {
+      const { network, use, now } = await useOf('firstUse', given)
+      return transactions.write(network, now, async (tx) => {
+        if (await firstAnswer(tx, use, now)) return false
+        const stamp = { id: transactions.newId(), created_at: now, updated_at: now }
+        await keepAnswer(tx, use, { status: 200, body: '' }, stamp)
+        return true
+      })
+    },
+    async giveBack(given) {
+      const { network, use, now } = await useOf('giveBack', given)
+      await transactions.write(network, now, (tx) => forgetAnswer(tx, use))
+    },
   }
 }

@@ -63,6 +63,12 @@ export async function keepAnswer(
   await tx.insert(idempotencyKeys, { ...stamp, ...repeatable, status: answer.status, body: answer.body })
 }
 
+/** Forgets an answer: the next request is the first again. */
+export async function forgetAnswer(tx: ScopedTx, { caller, key }: Pick<Repeatable, 'caller' | 'key'>): Promise<void> {
+  const row = await tx.first(idempotencyKeys, { caller, key })
+  if (row) await tx.remove(idempotencyKeys, row.id)
+}
+
 const isExpired = (created_at: string, now: string): boolean => Date.parse(now) - Date.parse(created_at) >= keptMs
 
 /** Fields in one order. Maps of Java and Perl have another order in each process, and a job may repeat its request in a new one. */

@@ -3,7 +3,7 @@
  * the same form again. It then makes nothing, in any process, and shows nothing.
  */
 import { systemChance } from '../../base/chance.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, isApiError } from '../../errors.ts'
 import { type PanelAnswer, page } from '../request/respond.ts'
 import type { View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
@@ -14,7 +14,7 @@ import { layout } from './layout.ts'
 export const onceField = (): Html => html`<input type="hidden" name="once" value="${systemChance.uuid()}">`
 
 /**
- * Whether this form was sent before. It counts as sent from now on, even if its values are refused: the page then has a new one.
+ * Whether this form was sent before. It counts as sent from now on, unless `making` finds that its values are refused.
  * @throws ApiError 422 for a field that no page has made
  */
 export async function wasSentBefore({ community, id, form }: View): Promise<boolean> {
@@ -22,6 +22,20 @@ export async function wasSentBefore({ community, id, form }: View): Promise<bool
   if (once === '') return false
   if (!/^[\da-f-]{36}$/.test(once)) throw new ApiError(422, { error: 'This form is damaged. Open it again.' })
   return !(await community.firstUse({ network_id: id, key: once }))
+}
+
+/**
+ * Does what a form is for. If its values are refused nothing was made, so the same form may be sent again: by another tab, or from a
+ * page that the browser has kept.
+ */
+export async function making<T>({ community, id, form }: View, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    const once = form.get('once')
+    if (once !== '' && isApiError(error) && error.status < 500) await community.giveBack({ network_id: id, key: once })
+    throw error
+  }
 }
 
 /** The page for a form that was sent before. @param advice how to get another secret, if the first is lost */

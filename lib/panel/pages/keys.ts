@@ -2,7 +2,7 @@
 import { isStorableId } from '../../base/ids.ts'
 import { ApiError, found } from '../../errors.ts'
 import type { KeyListing, KeyQuery } from '../../host/keys.ts'
-import { sentBeforePage, wasSentBefore } from '../layout/form-once.ts'
+import { making, sentBeforePage, wasSentBefore } from '../layout/form-once.ts'
 import { layout } from '../layout/layout.ts'
 import { may } from '../request/access.ts'
 import { page, seeOther } from '../request/respond.ts'
@@ -117,7 +117,7 @@ async function create(view: View) {
   if (await wasSentBefore(view))
     return sentBeforePage(view, 'If its value is lost, revoke the key and create another.', view.link('keys'))
   try {
-    const { token, key } = await view.acting.keys.create(await keyFrom(view))
+    const { token, key } = await making(view, async () => view.acting.keys.create(await keyFrom(view)))
     return page(
       layout(
         view,

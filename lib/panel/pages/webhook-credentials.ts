@@ -1,7 +1,7 @@
 /** The credentials of a webhook endpoint: the form that rotates them, and the page that shows new ones once. */
 import type { Endpoint } from '../../host/endpoint.ts'
 import { addressNote } from '../layout/address-note.ts'
-import { onceField, sentBeforePage, wasSentBefore } from '../layout/form-once.ts'
+import { making, onceField, sentBeforePage, wasSentBefore } from '../layout/form-once.ts'
 import { layout } from '../layout/layout.ts'
 import type { Form } from '../request/form.ts'
 import { page } from '../request/respond.ts'
@@ -101,11 +101,13 @@ export const webhookCredentialRoutes: readonly Route[] = [
       if (await wasSentBefore(view))
         return sentBeforePage(view, 'If a value is lost, rotate again.', view.link(`webhooks/${endpoint.id}`))
       try {
-        const { key, secret } = await view.acting.endpoints.rotate(view.id, endpoint.id, {
-          ...(form.has('key') ? { key: true } : {}),
-          ...(form.has('secret') ? { secret: true } : {}),
-          keepOldSeconds: Number(form.get('keepOldSeconds') || 86_400),
-        })
+        const { key, secret } = await making(view, () =>
+          view.acting.endpoints.rotate(view.id, endpoint.id, {
+            ...(form.has('key') ? { key: true } : {}),
+            ...(form.has('secret') ? { secret: true } : {}),
+            keepOldSeconds: Number(form.get('keepOldSeconds') || 86_400),
+          }),
+        )
         return page(credentialsPage(view, 'The new credentials', endpoint, key, secret))
       } catch (error) {
         return page(rotateForm(view, endpoint, form, problemsOf(error, fields)), 422)

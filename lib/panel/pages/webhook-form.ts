@@ -5,7 +5,7 @@ import type { AttributeChanges } from '../../outbox/endpoint-attributes.ts'
 import type { Filter } from '../../outbox/filter.ts'
 import { hasAuthorization } from '../../outbox/headers.ts'
 import { orders } from '../../outbox/values.ts'
-import { onceField, sentBeforePage, wasSentBefore } from '../layout/form-once.ts'
+import { making, onceField, sentBeforePage, wasSentBefore } from '../layout/form-once.ts'
 import { layout } from '../layout/layout.ts'
 import { type Form, formOf } from '../request/form.ts'
 import { type PanelAnswer, page, seeOther } from '../request/respond.ts'
@@ -229,20 +229,26 @@ ${field(
   )
 }
 
-async function add(view: View): Promise<PanelAnswer> {
+/** Adds the endpoint of a form. @throws ApiError 422 for a value that is refused */
+async function addedBy(view: View) {
   const { form, id } = view
+  const values = valuesOf(view)
+  const given = URL.parse(values.url)?.href ?? values.url
+  const taken = (await view.community.endpoints.list(id)).some(({ url }) => url === given)
+  if (taken) fail(invalid('url'), 'url has already been taken by another endpoint')
+  const key = form.get('key').trim()
+  return view.acting.endpoints.upsert({
+    ...{ network_id: id, ...values, key: true, ...headersOf(form), ...(key === '' ? {} : { key }) },
+    ...(form.has('pair') ? { secrets: 'ed25519' } : form.has('secrets') ? { secrets: true } : {}),
+  })
+}
+
+async function add(view: View): Promise<PanelAnswer> {
+  const { form } = view
   if (await wasSentBefore(view))
     return sentBeforePage(view, 'If a value is lost, open the endpoint and rotate its key and secret.', view.link('webhooks'))
   try {
-    const values = valuesOf(view)
-    const given = URL.parse(values.url)?.href ?? values.url
-    const taken = (await view.community.endpoints.list(id)).some(({ url }) => url === given)
-    if (taken) fail(invalid('url'), 'url has already been taken by another endpoint')
-    const key = form.get('key').trim()
-    const made = await view.acting.endpoints.upsert({
-      ...{ network_id: id, ...values, key: true, ...headersOf(form), ...(key === '' ? {} : { key }) },
-      ...(form.has('pair') ? { secrets: 'ed25519' } : form.has('secrets') ? { secrets: true } : {}),
-    })
+    const made = await making(view, () => addedBy(view))
     const [signing] = made.secrets
     return page(credentialsPage(view, 'The endpoint is added', made, made.key ?? undefined, signing), 201)
   } catch (error) {

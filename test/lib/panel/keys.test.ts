@@ -159,3 +159,12 @@ test('the list has pages of 25 and a filter by status, and each key is on one pa
     expect([wrong, (await get(`2/keys?${wrong}`)).status]).toEqual([wrong, 422])
   expect((await get('2/keys?status=revoked&after=1')).text).toContain('No key here')
 })
+
+test('a form that was refused may be sent again, as it was and mended', async () => {
+  const { get, post, community } = await createTestPanel()
+  const once = formIn((await get('1/keys/new')).text, [['access', '*']])
+  for (let turn = 0; turn < 2; turn++) expect((await post('1/keys', [...once, ['name', '']])).status).toBe(422)
+  expect((await post('1/keys', [...once, ['name', 'Mended']])).status).toBe(201)
+  expect((await post('1/keys', [...once, ['name', 'Mended']])).status).toBe(409)
+  expect((await community.keys.list('1')).filter(({ name }) => name === 'Mended')).toHaveLength(1)
+})

@@ -315,3 +315,16 @@ test('a key pair is made by the form, and only its public key is shown, then and
     expect(text).not.toContain('whsk_')
   }
 })
+
+test('a form of an endpoint that was refused may be sent again, as it was and mended', async () => {
+  const { get, post } = await createTestPanel()
+  const onceIn = (text: string): string => /name="once" value="([^"]+)"/.exec(text)?.[1] ?? ''
+  const once = onceIn((await get('1/webhooks/new')).text)
+  const add = async (url: string) => (await post('1/webhooks', { url, once })).status
+  expect([await add('no address'), await add('no address'), await add(url), await add(url)]).toEqual([422, 422, 201, 409])
+  const id = /webhooks\/(\d+)/.exec((await get('1/webhooks')).text)?.[1] ?? ''
+  const form = onceIn((await get(`1/webhooks/${id}/rotate`)).text)
+  const rotate = async (keepOldSeconds: string) =>
+    (await post(`1/webhooks/${id}/rotate`, { key: 'make', keepOldSeconds, once: form })).status
+  expect([await rotate('-1'), await rotate('-1'), await rotate('60'), await rotate('60')]).toEqual([422, 422, 200, 409])
+})
