@@ -3,24 +3,29 @@
 import { bare } from '../../../lib/panel/layout/layout.ts'
 import { assetsOf } from '../../../lib/panel/request/assets.ts'
 import { type PanelAnswer, page } from '../../../lib/panel/request/respond.ts'
+import { relative } from '../../../lib/panel/route.ts'
 import { type Html, html } from '../../../lib/panel/ui/html.ts'
 import { ownCommand } from '../own-project.ts'
 
-/** Each is directly below the base path of the panel, so its links are relative to that. */
-async function around(title: string, content: Html, status: number): Promise<PanelAnswer> {
+/** @param here the path of the page behind the base path of the panel and its slash: links are relative to it */
+async function around(title: string, content: Html, status: number, here = ''): Promise<PanelAnswer> {
   const { css, js } = await assetsOf({})
-  return page(bare({ title, brand: {}, css: `./${css}`, js: `./${js}` }, html`<h1>${title}</h1>${content}`), status)
+  return page(
+    bare({ title, brand: {}, css: relative(here, css), js: relative(here, js) }, html`<h1>${title}</h1>${content}`),
+    status,
+  )
 }
 
 /** The command for a link. The port is no secret to whoever has got here; the storage and its path may be one. */
 const command = (port: number): Html => html`<code>${ownCommand()} panel-link --port ${port}</code>`
 
-/** For whoever is not signed in. */
-export const signInPage = (port: number): Promise<PanelAnswer> =>
+/** For whoever is not signed in. @param here the path of the page that they wanted */
+export const signInPage = (port: number, here: string): Promise<PanelAnswer> =>
   around(
     'Sign in',
     html`<p>You need a link to enter. Run ${command(port)} on the machine of this server, as the user that it runs as.</p>`,
     403,
+    here,
   )
 
 /** For a link that is unknown, used or over. */

@@ -110,9 +110,10 @@ export function panelListener(parts: PanelParts): RequestListener {
       if (session !== undefined) logins.leave(session)
       return { page: signedOutPage(port), headers: { 'set-cookie': endSession(port, secure) } }
     }
-    const isSignedIn = session !== undefined && logins.rightsOf(session) !== undefined
-    return isSafe && path === `${panelPath}/` && !isSignedIn ? { page: signInPage(port) } : undefined
+    return undefined
   }
+
+  const isSignedIn = ({ session }: Visit): boolean => session !== undefined && logins.rightsOf(session) !== undefined
 
   async function answer(message: IncomingMessage, signal: AbortSignal): Promise<Response> {
     if (unfetchable.has(message.method ?? ''))
@@ -122,7 +123,11 @@ export function panelListener(parts: PanelParts): RequestListener {
     visits.set(request, visit)
     const given = await login(visit, request)
     if (given) return responseOf(request, given)
-    return (await panel(request)) ?? responseOf(request, { page: refusedPage(404, 'There is no such page.') })
+    const answered = await panel(request)
+    // The panel knows no way in. Here there is one, on whichever page a session has ended.
+    if (answered?.status === 403 && !isSignedIn(visit))
+      return responseOf(request, { page: signInPage(port, visit.incoming.path.slice(panelPath.length + 1)) })
+    return answered ?? responseOf(request, { page: refusedPage(404, 'There is no such page.') })
   }
 
   return (message, response) => {

@@ -67,6 +67,19 @@ test('nobody enters without a link, and the page names the command for one', asy
   expect((await get(at('login?code=guess'))).status).toBe(403)
 })
 
+test.each(['', '1', '1/keys', '1/webhooks/5/edit', 'no/such/page'])(
+  'on the page %j a visitor without a session learns how to get in',
+  async (page) => {
+    for (const method of ['GET', 'POST']) {
+      const answer = await fetch(at(page), { method, headers: { 'sec-fetch-site': 'same-origin' } })
+      const text = await answer.text()
+      expect([answer.status, text.includes('folkmoot panel-link'), text.includes('Sign in')]).toEqual([403, true, true])
+      const style = /href="([^"]+\.css)"/.exec(text)?.[1] ?? ''
+      expect((await get(new URL(style, at(page)).href)).status).toBe(200)
+    }
+  },
+)
+
 test('the link in the line of serve --json --demo works once, and its cookie is for this server alone', async () => {
   const answer = await get(server.facts.panel)
   const cookie = answer.headers.get('set-cookie') ?? ''
