@@ -17,7 +17,7 @@ import { routeTable } from './routes.ts'
 import { authenticator, bearerToken, type Caller } from './steps/authenticate.ts'
 import { authorise } from './steps/authorise.ts'
 import { printOf, readForm, readJson, readOptionalJson } from './steps/body.ts'
-import { publicAddress, requireHost, requireHttps } from './steps/https.ts'
+import { httpsHint, publicAddress, requireHost, requireHttps } from './steps/https.ts'
 import { limitRate } from './steps/rate-limit.ts'
 import { trafficCounter } from './traffic.ts'
 
@@ -58,12 +58,10 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
 
   let isHinted = false
   /** For the developer, once: callers are told to use https, which a server without TLS does not speak. */
-  function hintAtHttps(): void {
+  function hintAtHttps(incoming: Incoming): void {
     if (isHinted) return
     isHinted = true
-    settings.warn(
-      'folkmoot: a request over plain HTTP was refused. For development, give createCommunity `allowHttp: true`; behind a proxy that terminates TLS, `trustProxy: true`',
-    )
+    settings.warn(httpsHint(incoming, settings))
   }
 
   /** Answers any request; never rejects. */
@@ -104,7 +102,7 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
 
   /** @throws ApiError 403 without HTTPS, 400 for two Host headers or a malformed one, 404 for an unknown path, 405 */
   function targetOf(incoming: Incoming): Target | { readonly text: () => string } {
-    requireHttps(incoming, settings, hintAtHttps)
+    requireHttps(incoming, settings, () => hintAtHttps(incoming))
     requireHost(incoming, settings)
     const path = incoming.path.startsWith(basePath) ? incoming.path.slice(basePath.length) : ''
     const address = splitPath(path)

@@ -39,6 +39,19 @@ export function requireHttps(
 export const httpsRequired = (): ApiError =>
   accessError(403, 'https_required', 'Only HTTPS is accepted. Call the same address with https.')
 
+/** What a developer can do about a request that came by plain HTTP. */
+export function httpsHint(incoming: Incoming, { trustProxy }: Pick<Settings, 'trustProxy'>): string {
+  const refused = 'folkmoot: a request over plain HTTP was refused.'
+  const development = 'For development, give createCommunity `allowHttp: true`'
+  if (trustProxy === false) return `${refused} ${development}; behind a proxy that terminates TLS, \`trustProxy: true\``
+  const header = incoming.header('x-forwarded-proto')
+  const cause =
+    header === null
+      ? 'It has no header X-Forwarded-Proto: let the proxy set it to `https`, or the client did not go through the proxy.'
+      : `Its header X-Forwarded-Proto is ${JSON.stringify(header.slice(0, 100))}: the client used http, or a proxy behind the one that terminates TLS has replaced the header. Let the first proxy redirect to https, and the others pass the header on.`
+  return `${refused} ${cause} ${development}`
+}
+
 /**
  * Refuses a second `Host` header: a proxy may have gone by the one, and links would be made of the other. One that links cannot be made
  * of is refused too (RFC 9112, 3.2).

@@ -37,6 +37,20 @@ test('the first plain request tells the developer how to allow it, once for each
   expect(said).toHaveLength(2)
 })
 
+test.each([
+  [{ trustProxy: false }, { 'x-forwarded-proto': 'https' }, 'behind a proxy that terminates TLS, `trustProxy: true`'],
+  [{ trustProxy: true }, {}, 'It has no header X-Forwarded-Proto: let the proxy set it to `https`'],
+  [{ trustProxy: true }, { 'x-forwarded-proto': 'http' }, 'Its header X-Forwarded-Proto is "http": the client used http'],
+  [{ trustProxy: 2 }, { 'x-forwarded-proto': 'https, http, http' }, 'X-Forwarded-Proto is "https, http, http"'],
+] as const)('the hint of a community with %j names what is left to do for %j', async (options, headers, sentence) => {
+  const said: string[] = []
+  const spy = vi.spyOn(console, 'warn').mockImplementation((text: string) => void said.push(text))
+  onTestFinished(() => spy.mockRestore())
+  await call(await createTestCommunity(options), `http://api.test${members}`, headers)
+  expect(said).toEqual([expect.stringContaining(sentence)])
+  expect(said[0]?.includes('`trustProxy: true`')).toBe(!options.trustProxy)
+})
+
 test('links of the first request of a process are on localhost if it has no Host', async () => {
   vi.resetModules()
   const { publicAddress } = await import('../../../../lib/http/steps/https.ts')
