@@ -42,6 +42,18 @@ function codesOf(error: unknown): readonly string[] {
   return []
 }
 
+const withFacts = (sentence: string, facts: readonly string[]): string =>
+  facts.length === 0 ? sentence : `${sentence} (${facts.join(', ')})`
+
+/** The code of a connection that was lost. */
+export const lostCode = 'connection_failed'
+
+/** The stream of a file failed while it was sent. */
+export const unreadableFile = (request: string, cause: unknown): ConnectionError =>
+  new ConnectionError(withFacts(`${request}: the stream of a file failed while it was sent`, codesOf(cause)), {
+    ...{ code: 'file_failed', cause },
+  })
+
 /**
  * Any failure to get an answer, other than one that this client found, is a lost connection.
  * @param origin of the server, if the request does not have it
@@ -51,9 +63,8 @@ export async function lostIfBroken<T>(request: string, work: Promise<T>, origin?
     return await work
   } catch (cause) {
     if (isClientError(cause)) throw cause
-    const facts = [...(origin === undefined ? [] : [origin]), ...codesOf(cause)].join(', ')
-    const sentence = `${request}: the connection failed or was lost${facts === '' ? '' : ` (${facts})`}`
-    throw new ConnectionError(sentence, { code: 'connection_failed', cause })
+    const facts = [...(origin === undefined ? [] : [origin]), ...codesOf(cause)]
+    throw new ConnectionError(withFacts(`${request}: the connection failed or was lost`, facts), { code: lostCode, cause })
   }
 }
 

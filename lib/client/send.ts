@@ -1,7 +1,7 @@
 /** One request of the client: its tries, and its answer. */
 import { parseJson, readText } from './answer.ts'
-import { errorOf, InvalidAnswer, requestIdOf } from './errors.ts'
-import { isResponse, locationOf, lostIfBroken, timed } from './fetching.ts'
+import { errorOf, InvalidAnswer, isClientError, requestIdOf } from './errors.ts'
+import { isResponse, locationOf, lostCode, lostIfBroken, timed, unreadableFile } from './fetching.ts'
 import { type CallOptions, isToken, type Settings, tokenRule } from './options.ts'
 import { type Repeated, withRetries } from './retry.ts'
 import { orAborted } from './timing.ts'
@@ -11,6 +11,8 @@ export interface Payload {
   /** `undefined` for a form, whose type has a boundary that the runtime draws. */
   readonly type?: string | undefined
   readonly content: string | FormData | ReadableStream<Uint8Array>
+  /** Why a file could not be read while it was sent; `undefined` if it could. */
+  readonly failure?: () => { readonly cause: unknown } | undefined
 }
 
 /** A request on its way out. */
@@ -46,7 +48,9 @@ export function sender(settings: Settings): Send {
     } catch (error) {
       const content = outgoing.payload?.content
       if (content instanceof ReadableStream && !content.locked) content.cancel(error).catch(() => {})
-      throw error
+      const failure = outgoing.payload?.failure?.()
+      // Runtimes hide it behind errors of their own.
+      throw failure && isClientError(error) && error.code === lostCode ? unreadableFile(request, failure.cause) : error
     }
   }
 

@@ -68,11 +68,15 @@ async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uin
   }
 }
 
-function streamOf(fields: Fields, boundary: string): ReadableStream<Uint8Array> {
+function streamOf(fields: Fields, boundary: string): Pick<Payload, 'content' | 'failure'> {
   const parts = partsOf(fields, boundary)
-  return new ReadableStream({
+  let failure: { readonly cause: unknown } | undefined
+  const content = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const { done, value } = await parts.next()
+      const { done, value } = await parts.next().catch((cause: unknown) => {
+        failure = { cause }
+        throw cause
+      })
       if (done) controller.close()
       else controller.enqueue(value)
     },
@@ -81,6 +85,7 @@ function streamOf(fields: Fields, boundary: string): ReadableStream<Uint8Array> 
       for (const [, value] of fields) if (isFileStream(value) && !value.stream.locked) await value.stream.cancel()
     },
   })
+  return { content, failure: () => failure }
 }
 
 /**
@@ -92,7 +97,7 @@ export function payloadOf(name: string, body: unknown): Payload {
   const fields = Object.entries(Object(body)).filter(([, value]) => value !== undefined && value !== null)
   if (fields.some(([, value]) => isFileStream(value))) {
     const boundary = `folkmoot-${crypto.getRandomValues(new Uint32Array(4)).join('-')}`
-    return { type: `multipart/form-data; boundary=${boundary}`, content: streamOf(fields, boundary) }
+    return { type: `multipart/form-data; boundary=${boundary}`, ...streamOf(fields, boundary) }
   }
   if (fields.some(([, value]) => isBlob(value))) return { content: formOf(fields) }
   const content = JSON.stringify(body === undefined ? {} : body)

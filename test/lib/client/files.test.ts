@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { createClient } from '../../../lib/client/index.ts'
 import { createTestCommunity } from '../../support/community.ts'
+import { onLoopback } from '../../support/on-loopback.ts'
 import { png, testPorts } from '../../support/ports.ts'
 import { json, scripted } from '../../support/scripted-server.ts'
 
@@ -69,6 +70,7 @@ test('a stream that fails while it is sent fails the call, and one that is not w
   const failing = createClient({ baseUrl: 'https://api.test', network: 1, token: 'x', fetch: read })
   await expect(failing.assets.create({ asset_style: 'post', asset_file: { stream: broken, name: 'a' } })).rejects.toMatchObject({
     name: 'ConnectionError',
+    code: 'file_failed',
     cause: new Error('disk'),
   })
   let cancelled = 0
@@ -90,6 +92,22 @@ test('a stream that fails while it is sent fails the call, and one that is not w
   const stopped = client.assets.create({ asset_file: { stream: endless(), name: 'a' } }, { signal: AbortSignal.abort('no') })
   await expect(stopped).rejects.toBe('no')
   expect(cancelled).toBe(2)
+})
+
+test('over a connection the error of a stream is the cause, and the message has its code', async () => {
+  const origin = await onLoopback((request, response) => void request.resume().on('end', () => response.end('{}')))
+  const client = createClient({ baseUrl: origin, network: 1, token: 'x' })
+  const missing = Object.assign(new Error('ENOENT: no such file, open /home/ada/secret.png'), { code: 'ENOENT' })
+  let pulls = 0
+  const stream = new ReadableStream<Uint8Array>({
+    pull: (controller) => (++pulls > 2 ? controller.error(missing) : controller.enqueue(bytes(100))),
+  })
+  await expect(client.assets.create({ asset_style: 'post', asset_file: { stream, name: 'a' } })).rejects.toMatchObject({
+    name: 'ConnectionError',
+    code: 'file_failed',
+    message: 'POST /admin/v1/networks/1/assets: the stream of a file failed while it was sent (ENOENT)',
+    cause: missing,
+  })
 })
 
 test('a file is downloaded as a stream, without the token', async () => {
