@@ -1,4 +1,7 @@
-/** The API in a Cloudflare Worker, with the flag `nodejs_compat`: `npx wrangler dev workers.ts`. */
+/**
+ * The API in a Cloudflare Worker, with the flag `nodejs_compat`. To try it on your machine:
+ * `npx wrangler dev workers.ts --var ALLOW_HTTP:yes --var TOKEN:only-for-development`
+ */
 import { type Community, createCommunity } from 'folkmoot'
 import { memoryStorage } from 'folkmoot/storage/memory'
 
@@ -8,15 +11,18 @@ interface Environment {
   readonly BASE_PATH?: string
   /** `yes` where a proxy in front of the Worker sets X-Forwarded-*. Cloudflare itself needs no such proxy. */
   readonly BEHIND_PROXY?: string
+  /** `yes` for `wrangler dev`, which speaks plain HTTP. Leave it out in production. */
+  readonly ALLOW_HTTP?: string
 }
 
 /** In memory it is gone with the Worker: in production, use a storage that keeps it. */
-async function openCommunity({ TOKEN, BASE_PATH = '', BEHIND_PROXY }: Environment): Promise<Community> {
+async function openCommunity({ TOKEN, BASE_PATH = '', BEHIND_PROXY, ALLOW_HTTP }: Environment): Promise<Community> {
   const storage = memoryStorage()
   const community = createCommunity({
     storage,
     basePath: BASE_PATH,
     trustProxy: BEHIND_PROXY === 'yes',
+    allowHttp: ALLOW_HTTP === 'yes',
     authenticate: async (bearer) => (bearer === TOKEN ? principal : undefined),
     hooks: { onError: (error, context) => console.log(JSON.stringify({ fault: String(error), ...context })) },
   })
