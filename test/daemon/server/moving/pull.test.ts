@@ -2,9 +2,10 @@
 import { expect, test } from 'vitest'
 import { memoryStorage } from '../../../../adapters/storage/memory.ts'
 import { isStorableId } from '../../../../lib/base/ids.ts'
+import { type Community, createCommunity } from '../../../../lib/index.ts'
 import type { Storage } from '../../../../lib/storage/contract.ts'
 import { members } from '../../../../lib/storage/tables/members.ts'
-import { purchases } from '../../../../lib/storage/tables/plans.ts'
+import { purchases, subscriptions } from '../../../../lib/storage/tables/plans.ts'
 import { createTestCommunity } from '../../../support/community.ts'
 import { wrappedStorage } from '../../../support/storage.ts'
 import { type Answer, clientOf, everything, given, jumpingTiming, pullFrom, seededSource } from './support.ts'
@@ -70,6 +71,22 @@ test('a second run pulls what was created, changed and removed since the first',
     delete here[name]
   }
   expect(here).toEqual(there)
+})
+
+test('a second run brings when a member was changed last who has left and still pays', async () => {
+  const source = await seededSource()
+  const target = memoryStorage()
+  await pullFrom(source, target)
+  const paying = await source.storage.transaction((tx) => tx.get(subscriptions, '841'))
+  const { member_id = '' } = paying ?? {}
+  source.clock.advance(60_000)
+  await source.send('members.remove_from_network', { params: { id: member_id } })
+  const listOf = async (from: Pick<Community, 'call'>) => (await from.call('subscriptions.list', { network: '1' })).items
+  const there = await listOf(source.community)
+  expect(there.map((each) => each.member_id)).toContain(member_id)
+  await pullFrom(source, target)
+  expect(await listOf(createCommunity({ storage: target, allowHttp: true }))).toEqual(there)
+  expect(changesIn(await pullFrom(source, target))).toEqual([])
 })
 
 test('a second run brings answers whose dates are those of other answers now', async () => {

@@ -9,7 +9,7 @@ import { invites, planMemberships, plans, purchases, subscriptions } from '../..
 import { type Given, shownAddress, textOf, within } from '../../given.ts'
 import { derivedId } from '../ids.ts'
 import { type Place, type Stage, stage, under } from '../stage.ts'
-import { ensureMember } from './former.ts'
+import { ensureMember, ensurePayer } from './former.ts'
 
 const allPlans = stage({ name: 'plans', group: 'plans', list: 'plans.list', table: plans, shown: () => ({}) })
 
@@ -58,7 +58,7 @@ const subscriptionsThat = (are: 'live' | 'ended'): Stage =>
     },
     // The times of the record are those of its member.
     inserts: { created_at: (record) => within(record, 'subscription')['purchased_at'] },
-    related: (tx, record, place) => ensureMember(tx, { ...record, id: record['member_id'] }, place),
+    related: ensurePayer,
   })
 
 const allPurchases = stage({
