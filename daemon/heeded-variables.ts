@@ -1,6 +1,6 @@
 /** The rules of variables that stand for options. It is loaded where such a variable is set. */
 import type { Command, Option } from 'commander'
-import { UsageError } from './usage.ts'
+import { optionsOf, UsageError } from './usage.ts'
 
 /** What the command line names instead of it: such an option wins over the variable of the other one. */
 const instead: Readonly<Record<string, readonly string[]>> = {
@@ -22,17 +22,12 @@ export function dropUnheeded(command: Command): void {
   }
 }
 
-/** Whether a message may be about a value: it has the name of the option, or a part of the value, such as a file or a host. */
-const isAbout = (message: string, name: string, value: string): boolean =>
-  new RegExp(`\\b${name}`, 'i').test(message) ||
-  value.split(/[/\\:@?]+/).some((part) => part.length > 3 && message.includes(part))
-
-/** Adds to an error the variables that it may come from: whoever has not typed an option does not look for it there. */
+/** Adds to an error the variables that gave the values it is about: who has not typed an option doesn't look for it there. */
 export function nameVariables(command: Command, error: unknown): void {
   if (!(error instanceof Error)) return
+  const names = optionsOf(error)
   const variables = command.options.flatMap((option) => {
-    const name = option.attributeName()
-    const isCause = isByVariable(command, option) && isAbout(error.message, name, String(command.getOptionValue(name)))
+    const isCause = names.includes(option.attributeName()) && isByVariable(command, option)
     return isCause && option.envVar !== undefined ? [option.envVar] : []
   })
   if (variables.length > 0)

@@ -1,3 +1,18 @@
+const options = new WeakMap<Error, readonly string[]>()
+
+/**
+ * Notes which options' values an error is about: the first to note knows best. If a variable gave one, the message will name it.
+ * @param names as in `storage` of `--storage`
+ * @returns the error
+ */
+export function about<E>(error: E, ...names: readonly string[]): E {
+  if (error instanceof Error && !options.has(error)) options.set(error, names)
+  return error
+}
+
+/** The options that an error is about, as far as it is known. */
+export const optionsOf = (error: Error): readonly string[] => options.get(error) ?? []
+
 /** Wrong usage or configuration: one sentence for standard error, and exit code 2. */
 export class UsageError extends Error {
   override readonly name: string = 'UsageError'

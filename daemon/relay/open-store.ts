@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { lockOwner } from '../../adapters/files/process-lock.ts'
 import { isPostgresAddress, postgresAddress } from '../../adapters/sql/postgres/address.ts'
 import type { OutboxSource } from '../../lib/outbox/source.ts'
+import { about } from '../usage.ts'
 import type { Clock } from './clock.ts'
 import { openSource, relayHome } from './ingest/outbox-address.ts'
 import { outboxIntake } from './ingest/outbox-intake.ts'
@@ -43,7 +44,9 @@ export interface OpenStore {
  * Opens what an outbox names: a PostgreSQL database is shared by any number of relays; any other outbox is held for this one.
  * @throws StorageError `locked` when another relay holds it, `newer`, `damaged`, `unavailable`
  */
-export async function openStore(options: OpenStoreOptions): Promise<OpenStore> {
+export const openStore = (options: OpenStoreOptions): Promise<OpenStore> => aboutOutbox(openKind(options))
+
+async function openKind(options: OpenStoreOptions): Promise<OpenStore> {
   const { outbox, clock, settings } = options
   if (!isPostgresAddress(outbox) || options.store) return openSeparate(options)
   const { store, intake } = await openPostgresStore({ ...postgresAddress(outbox), clock, lease: () => settings().lease * 1000 })
@@ -55,10 +58,17 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenStore> {
  * @param looking nothing is made or changed
  * @throws UsageError when no relay has ever run there, StorageError
  */
-export async function openOperatorStore(outbox: string, looking = false): Promise<OperatorStore> {
-  if (isPostgresAddress(outbox)) return openPostgresOperator({ ...postgresAddress(outbox), looking })
-  return openSqliteOperator(storePath(outbox), () => lockOwner(lockPath(outbox)), looking)
-}
+export const openOperatorStore = (outbox: string, looking = false): Promise<OperatorStore> =>
+  aboutOutbox(
+    isPostgresAddress(outbox)
+      ? openPostgresOperator({ ...postgresAddress(outbox), looking })
+      : openSqliteOperator(storePath(outbox), () => lockOwner(lockPath(outbox)), looking),
+  )
+
+const aboutOutbox = <T>(opening: Promise<T>): Promise<T> =>
+  opening.catch((error: unknown) => {
+    throw about(error, 'outbox')
+  })
 
 async function openSeparate({ outbox, clock, source, store: given }: OpenStoreOptions): Promise<OpenStore> {
   const lock = await lockRelay(lockPath(outbox))

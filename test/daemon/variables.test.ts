@@ -88,6 +88,53 @@ test('an error that a variable causes names it, and nothing of a secret', async 
   expect(stderr).not.toContain('top secret')
 })
 
+test('a variable that is not the cause is not named, whatever the message and the values say', async () => {
+  const directory = temporaryDirectory()
+  const missing = `sqlite:${join(directory, 'nope.sqlite')}`
+  vi.stubEnv('FOLKMOOT_OUTBOX', `sqlite:${join(directory, 'x.sqlite')}`)
+  vi.stubEnv('FOLKMOOT_NETWORK', 'storage')
+  expect((await ended('folkmoot', 'keys', 'list', '--storage', missing)).stderr).toBe(
+    `folkmoot: there is no storage at ${join(directory, 'nope.sqlite')}: name one with --storage, or make one with \`folkmoot networks create\`\n`,
+  )
+  vi.stubEnv('FOLKMOOT_TOKEN', 'fmt_x')
+  const network = await ended('folkmoot', 'mcp', '--url', 'http://127.0.0.1:9', '--network', 'paint pals')
+  expect(network).toMatchObject({ code: 2, stderr: expect.stringContaining('network') })
+  expect(network.stderr).not.toContain('set by')
+})
+
+test('a conflict of a flag and a variable names the variable', async () => {
+  const directory = temporaryDirectory()
+  vi.stubEnv('FOLKMOOT_OUTBOX', join(directory, 'outbox'))
+  const made = [
+    'networks',
+    'create',
+    '--subdomain',
+    'one',
+    '--title',
+    'One',
+    '--owner-email',
+    'ada@example.org',
+    '--owner-name',
+    'Ada',
+  ]
+  expect(await ended('folkmoot', ...made, '--storage', `sqlite:${join(directory, 'db.sqlite')}`)).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/--outbox goes with .* \(set by FOLKMOOT_OUTBOX\)\n$/),
+  })
+})
+
+test('a port that is typed wins over the storage of a variable', async () => {
+  const server = begun('serve', '--demo', '--allow-http', '--json', '--port', '0', '--storage', 'memory:')
+  const { port } = new URL(JSON.parse(await server.firstLine()).url)
+  vi.stubEnv('FOLKMOOT_STORAGE', `sqlite:${join(temporaryDirectory(), 'another.sqlite')}`)
+  expect(await ended('folkmoot', 'panel-link', '--port', port)).toMatchObject({ code: 0 })
+  expect(await ended('folkmoot', 'panel-link')).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/no server runs there.* \(set by FOLKMOOT_STORAGE\)\n$/),
+  })
+  await server.stop()
+})
+
 test('an empty variable counts as not set', async () => {
   for (const name of names) vi.stubEnv(variableOf(name), '')
   const storage = `sqlite:${join(temporaryDirectory(), 'db.sqlite')}`

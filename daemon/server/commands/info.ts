@@ -11,7 +11,7 @@ import { isStorageError } from '../../../lib/storage/contract.ts'
 import type { Output } from '../../output.ts'
 import { openOperatorStore } from '../../relay/open-store.ts'
 import { table } from '../../table.ts'
-import { NoRelayYet, UsageError } from '../../usage.ts'
+import { about, NoRelayYet, UsageError } from '../../usage.ts'
 import type { Operator } from '../control/calls.ts'
 import { fileOfStorage } from '../storage/open.ts'
 import { unknownStorage } from '../storage/unknown-address.ts'
@@ -83,8 +83,9 @@ function engineOf({ storage, server }: StorageFlags): Info['storage'] {
   if (isPostgresAddress(storage)) return 'postgres'
   const [, engine] = /^(lowdb|sqlite):./s.exec(storage) ?? []
   if (engine === 'lowdb' || engine === 'sqlite') return engine
-  if (storage === 'memory:') throw new UsageError('memory: begins and ends empty: reach the server that holds it with --server')
-  throw unknownStorage('--storage', storage)
+  if (storage === 'memory:')
+    throw about(new UsageError('memory: begins and ends empty: reach the server that holds it with --server'), 'storage')
+  throw about(unknownStorage('--storage', storage), 'storage')
 }
 
 async function contentOf(flags: StorageFlags, out: Output): Promise<Pick<Info, 'state' | 'networks' | 'endpoints'>> {

@@ -11,7 +11,7 @@ import type { NetworkRow } from '../../../lib/storage/tables/administration.ts'
 import type { EncryptionFlags } from '../../encryption-keys.ts'
 import { fault, type Output } from '../../output.ts'
 import { encryptionKeysOf } from '../../read-encryption-keys.ts'
-import { CommandFailure, UsageError } from '../../usage.ts'
+import { about, CommandFailure, UsageError } from '../../usage.ts'
 import { commandActor } from '../../user.ts'
 import { serverAt } from '../control/ask-control.ts'
 import type { Operator, ServerOperator } from '../control/calls.ts'
@@ -59,7 +59,7 @@ export async function withOperator<T>(
     // The remedies of a storage are those of a program that opens it.
     const { message } = isStorageError(error.cause) ? error.cause : error
     const remedy = 'which takes no commands: end it, or make its keys and endpoints from its own code'
-    throw new UsageError(`${message}, ${remedy}`, { cause: error })
+    throw about(new UsageError(`${message}, ${remedy}`, { cause: error }), 'storage')
   })
   try {
     return await work(community.operator)
@@ -94,11 +94,14 @@ async function storeIn(directory: string): Promise<Ports> {
 /** The server that runs on a storage or was named, if commands can reach one. */
 export async function runningServer({ server, storage }: StorageFlags): Promise<ServerOperator | undefined> {
   if (server !== undefined) {
-    if (/^https?:/i.test(server)) throw await notAControl(server)
+    if (/^https?:/i.test(server)) throw about(await notAControl(server), 'server')
     const named = await serverAt(server)
     if (!named)
-      throw new CommandFailure(
-        `no server runs at ${withoutPassword(server)}: take the \`control\` that \`folkmoot serve --json\` prints`,
+      throw about(
+        new CommandFailure(
+          `no server runs at ${withoutPassword(server)}: take the \`control\` that \`folkmoot serve --json\` prints`,
+        ),
+        'server',
       )
     return named
   }
@@ -141,8 +144,11 @@ export async function soughtServer({ storage, port }: Sought): Promise<ServerOpe
   const server = only && others.length === 0 ? await serverAt(only.control) : undefined
   if (server) return server
   if (!only || others.length === 0)
-    throw new CommandFailure(
-      'no server runs there: start `folkmoot serve`, or give the control file that it prints with --server, as the user of the server',
+    throw about(
+      new CommandFailure(
+        'no server runs there: start `folkmoot serve`, or give the control file that it prints with --server, as the user of the server',
+      ),
+      ...(storage === undefined ? [] : ['storage']),
     )
   const list = found.map(({ url, control }) => `\n  ${url} by --server ${control}`).join('')
   throw new UsageError(`several servers run; choose one by --port or --server:${list}`)
@@ -166,5 +172,5 @@ export async function networkOf(operator: Operator, name: string | undefined, pl
   const shown = all.slice(0, 20).map(({ id, subdomain }) => `${id} (${subdomain})`)
   const list = `${shown.join(', ')}${all.length > shown.length ? ', … (`folkmoot networks list` shows all)' : ''}`
   if (name === undefined) throw new UsageError(`choose a network ${place}: ${list}`)
-  throw new CommandFailure(`there is no network ${JSON.stringify(name)}; there are ${list}`)
+  throw about(new CommandFailure(`there is no network ${JSON.stringify(name)}; there are ${list}`), 'network')
 }

@@ -191,7 +191,9 @@ export function panelLinkCommand(program: Command, out: Output): void {
     .option('--read-only', 'the link shows everything and changes nothing')
     .option('--expires <duration>', 'how long the link works: 1h by default; 30m, 7d', seconds('--expires'))
     .action(async (flags, command: Command) => {
-      const anyStorage = command.getOptionValueSource('storage') === 'default'
+      // A port that was typed wins over the variable of the storage.
+      const source = command.getOptionValueSource('storage')
+      const anyStorage = source === 'default' || (source === 'env' && flags.port !== undefined)
       return (await import('./panel-link.ts')).panelLink({ ...flags, anyStorage }, out)
     })
 }

@@ -11,7 +11,7 @@ import { newEndpointKey, newSecret } from '../../../lib/host/endpoint-fields.ts'
 import { sign } from '../../../lib/receiver/index.ts'
 import { fault, type Output } from '../../output.ts'
 import { systemClock } from '../../relay/clock.ts'
-import { CommandFailure, Ended, UsageError } from '../../usage.ts'
+import { about, CommandFailure, Ended, UsageError } from '../../usage.ts'
 import { networkOf, runningServer, withOperator } from '../commands/operator.ts'
 import type { Operator } from '../control/calls.ts'
 import { secretOf } from '../credentials/secrets.ts'
@@ -103,8 +103,9 @@ export async function listen(flags: ListenFlags, { out, keys }: Terminal, signal
 async function refuseWithoutServer(flags: ListenFlags): Promise<void> {
   const held = flags.server === undefined && flags.storage.startsWith('lowdb:')
   if (held && !(await runningServer(flags)))
-    throw new CommandFailure(
-      `no server runs on ${flags.storage}: start one, such as \`folkmoot serve --demo --relay --allow-http\``,
+    throw about(
+      new CommandFailure(`no server runs on ${flags.storage}: start one, such as \`folkmoot serve --demo --relay --allow-http\``),
+      'storage',
     )
 }
 

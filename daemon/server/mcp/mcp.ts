@@ -8,8 +8,9 @@ import { withoutPassword } from '../../../lib/base/without-password.ts'
 import { createClient } from '../../../lib/client/index.ts'
 import { operations } from '../../../lib/operations.ts'
 import { fault, type Output } from '../../output.ts'
-import { UsageError } from '../../usage.ts'
+import { about, UsageError } from '../../usage.ts'
 import { tokenOf } from '../credentials/token.ts'
+import { optionsIn } from '../moving/from-server.ts'
 import type { Running } from '../serve/serve.ts'
 import type { Refusal } from './message-lines.ts'
 import { standardStreams } from './standard-streams.ts'
@@ -37,7 +38,7 @@ function asUsage<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
-    throw error instanceof TypeError ? new UsageError(error.message) : error
+    throw error instanceof TypeError ? about(new UsageError(error.message), ...optionsIn(error)) : error
   }
 }
 

@@ -2,7 +2,7 @@
 import { withoutPassword } from '../../../lib/base/without-password.ts'
 import { tooLargeCode } from '../../../lib/client/answer.ts'
 import { type ClientError, type ClientOptions, createClient, InvalidAnswer } from '../../../lib/client/index.ts'
-import { UsageError } from '../../usage.ts'
+import { about, UsageError } from '../../usage.ts'
 
 /** A server and a network on it. */
 export interface Server {
@@ -35,6 +35,10 @@ export function fromServer(option: string, address: string, network: string, tok
   return { name: `${base} network ${network}`, base, options }
 }
 
+/** The options of the client that it names as wrong. */
+export const optionsIn = ({ message }: TypeError): string[] =>
+  [...message.matchAll(/option `(\w+)`/g)].map(([, name = '']) => name)
+
 /** @throws UsageError for a network or a token that no server can have */
 function requireUsable(option: string, options: ClientOptions): void {
   try {
@@ -42,7 +46,7 @@ function requireUsable(option: string, options: ClientOptions): void {
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
     const problems = error.message.replace('createClient: ', '').replace(/option `(\w+)`/g, 'the $1')
-    throw new UsageError(`the server of ${option}: ${problems}`)
+    throw about(new UsageError(`the server of ${option}: ${problems}`), ...optionsIn(error))
   }
 }
 

@@ -4,8 +4,8 @@ import { dirname, join, resolve } from 'node:path'
 import { errorCode } from '../../../adapters/files/errors.ts'
 import { isPostgresAddress, postgresAddress } from '../../../adapters/sql/postgres/address.ts'
 import { withoutPassword } from '../../../lib/base/without-password.ts'
-import type { Storage } from '../../../lib/storage/contract.ts'
-import { UsageError } from '../../usage.ts'
+import type { OutboxWriter, Storage } from '../../../lib/storage/contract.ts'
+import { about, UsageError } from '../../usage.ts'
 import { newTemporaryDirectory } from './temporary-directory.ts'
 import { unknownStorage } from './unknown-address.ts'
 
@@ -34,6 +34,20 @@ export async function openStorage(
   missing: 'create' | 'refuse' = 'create',
   option = '--storage',
 ): Promise<OpenStorage> {
+  try {
+    return await open(address, outboxDirectory, warn, missing, option)
+  } catch (error) {
+    throw about(error, option.slice(2))
+  }
+}
+
+async function open(
+  address: string,
+  outboxDirectory: string | undefined,
+  warn: (sentence: string) => void,
+  missing: 'create' | 'refuse',
+  option: string,
+): Promise<OpenStorage> {
   const isPostgres = isPostgresAddress(address)
   // No path has a password.
   if (!isPostgres && withoutPassword(address) !== address) throw unknownStorage(option, address)
@@ -44,17 +58,15 @@ export async function openStorage(
   if (kind === 'memory') {
     if (missing === 'refuse') throw new UsageError(nothingInMemory)
     const directory = resolve(outboxDirectory ?? (await newTemporaryDirectory('folkmoot-outbox-')))
-    const { openOutbox } = await import('../../../adapters/outbox/file.ts')
     const { memoryStorage } = await import('../../../adapters/storage/memory.ts')
-    const storage = memoryStorage({ outbox: await openOutbox({ directory }) })
+    const storage = memoryStorage({ outbox: await outboxIn(directory, outboxDirectory) })
     return { storage: outboxDirectory ? storage : leavingNothing(storage, directory), outbox: directory }
   }
   if (kind === 'lowdb' && file !== undefined) {
-    const { openOutbox } = await import('../../../adapters/outbox/file.ts')
     const { lowdbStorage } = await import('../../../adapters/storage/lowdb.ts')
     const directory = resolve(outboxDirectory ?? join(dirname(file), 'outbox'))
     const isNew = !existsSync(directory)
-    const outbox = await openOutbox({ directory })
+    const outbox = await outboxIn(directory, outboxDirectory)
     try {
       const storage = await lowdbStorage({ path: file, outbox, warn })
       return { storage: isNew ? leavingNoEmpty(directory, file, storage) : storage, outbox: directory }
@@ -66,7 +78,7 @@ export async function openStorage(
   if (!(kind === 'sqlite' && file !== undefined) && !isPostgres) throw unknownStorage(option, address)
   // Events are in a table there, so that they commit with the rows.
   if (outboxDirectory !== undefined && !isOutboxOf(address, outboxDirectory))
-    throw new UsageError('--outbox goes with lowdb: and memory:; this storage holds its own outbox')
+    throw about(new UsageError('--outbox goes with lowdb: and memory:; this storage holds its own outbox'), 'outbox')
   if (kind === 'sqlite') {
     if (path === ':memory:') throw new UsageError(`${option} sqlite: needs a file; memory: keeps everything in memory`)
     const { sqliteStorage } = await import('../../../adapters/storage/sqlite.ts')
@@ -74,6 +86,13 @@ export async function openStorage(
   }
   const { postgresStorage } = await import('../../../adapters/storage/postgres.ts')
   return { storage: await postgresStorage({ ...postgresAddress(address), migrate }), outbox: address }
+}
+
+async function outboxIn(directory: string, named: string | undefined): Promise<OutboxWriter> {
+  const { openOutbox } = await import('../../../adapters/outbox/file.ts')
+  return openOutbox({ directory }).catch((error: unknown) => {
+    throw named === undefined ? error : about(error, 'outbox')
+  })
 }
 
 /** Whether the address of an outbox is that of the storage itself, as relays have it: one variable may serve both programs. */

@@ -3,7 +3,7 @@ import type { DestinationStream } from 'pino'
 import { withoutPassword } from '../../../../lib/base/without-password.ts'
 import { encryptionKeysOf } from '../../../read-encryption-keys.ts'
 import { missingSdk, tracingFor } from '../../../telemetry.ts'
-import { UsageError } from '../../../usage.ts'
+import { about, UsageError } from '../../../usage.ts'
 import { systemClock } from '../../clock.ts'
 import { placeOf } from '../../ingest/outbox-address.ts'
 import { foreignDirectory, missingOutbox } from '../../ingest/outbox-presence.ts'
@@ -52,7 +52,7 @@ async function expectOutbox(outbox: string, log: Log): Promise<void> {
   const foreign = missing ? undefined : foreignDirectory(outbox)
   if (foreign !== undefined) log.warn({ text: foreign }, 'outbox.foreign')
   if (missing === undefined) return
-  if (!missing.absent || placeOf(outbox).kind === 'sqlite') throw new UsageError(missing.text)
+  if (!missing.absent || placeOf(outbox).kind === 'sqlite') throw about(new UsageError(missing.text), 'outbox')
   log.warn({ text: `${missing.text}. It is made now, and the relay waits for events` }, 'outbox.missing')
 }
 

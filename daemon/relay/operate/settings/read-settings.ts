@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { errorCode } from '../../../../adapters/files/errors.ts'
 import type { EncryptionFlags } from '../../../encryption-keys.ts'
-import { UsageError } from '../../../usage.ts'
+import { about, UsageError } from '../../../usage.ts'
 import { unknownKind } from '../../ingest/outbox-address.ts'
 import { checkSourceAddress } from '../../send/source-address.ts'
 import { readTlsFiles } from '../../send/tls-files.ts'
@@ -75,6 +75,6 @@ export function outboxOf(address: string | undefined): string {
   if (address === undefined || address === '')
     throw new UsageError('--outbox is missing: give the `outbox` that the API server prints, a directory or a database')
   const problem = unknownKind(address)
-  if (problem !== undefined) throw new UsageError(`--outbox ${problem}`)
+  if (problem !== undefined) throw about(new UsageError(`--outbox ${problem}`), 'outbox')
   return address
 }

@@ -7,7 +7,7 @@
 import * as v from 'valibot'
 import { isDay } from '../../../../lib/base/date-time.ts'
 import { hostEventName, webhookName } from '../../../../lib/events/catalogue.ts'
-import { CommandFailure, UsageError } from '../../../usage.ts'
+import { about, CommandFailure, UsageError } from '../../../usage.ts'
 import type { OperatorStore, Selection } from '../../store/operator/operator-store.ts'
 import { isNoticeType } from '../../store/plans/notices.ts'
 
@@ -105,9 +105,10 @@ export function parsed<S extends v.ObjectSchema<v.ObjectEntries, undefined>>(
   if (result.success) return result.output
   const problems = result.issues.map(({ path, message }) => {
     const name = String(path?.[0]?.key)
-    return `${prefix}${name} ${Object.hasOwn(given, name) ? message : 'is missing'}`
+    return { name, text: `${prefix}${name} ${Object.hasOwn(given, name) ? message : 'is missing'}` }
   })
-  throw new UsageError([...new Set(problems)].join('; '))
+  const sentences = new Set(problems.map(({ text }) => text))
+  throw about(new UsageError([...sentences].join('; ')), ...problems.map(({ name }) => name))
 }
 
 function selectionFrom(
@@ -181,9 +182,13 @@ export async function checkKnown(store: OperatorStore, { endpoint, network, type
   if (endpoint !== undefined || network !== undefined) {
     const known = await store.knownEndpoints()
     const inNetwork = known.filter((each) => network === undefined || each.network_id === network)
-    if (inNetwork.length === 0) throw new CommandFailure(`there is no endpoint of network ${network ?? ''}: see status`)
+    if (inNetwork.length === 0)
+      throw about(new CommandFailure(`there is no endpoint of network ${network ?? ''}: see status`), 'network')
     if (endpoint !== undefined && !inNetwork.some(({ id }) => id === endpoint))
-      throw new CommandFailure(`there is no endpoint ${endpoint}${network ? ` of network ${network}` : ''}: see status`)
+      throw about(
+        new CommandFailure(`there is no endpoint ${endpoint}${network ? ` of network ${network}` : ''}: see status`),
+        'network',
+      )
   }
   if (type === undefined || webhookName(type) || hostEventName(type) || isNoticeType(type)) return
   if (!(await store.hasEventType(type))) throw new UsageError(`there is no event type ${type}: docs/events.md lists them`)

@@ -1,5 +1,5 @@
 /** Work on one endpoint that a person names, from the command line or the control port. */
-import { CommandFailure, UsageError } from '../../../usage.ts'
+import { about, CommandFailure, UsageError } from '../../../usage.ts'
 import type { Endpoint } from '../../store/endpoint/relay-endpoint.ts'
 import type { EndpointStatus, OperatorStore } from '../../store/operator/operator-store.ts'
 import { checkKnown, type Skip } from './delivery-selection.ts'
@@ -20,7 +20,10 @@ export async function findEndpoint(store: OperatorStore, id: string, network: st
   const found = known.filter((each) => each.id === id && (network === undefined || each.network_id === network))
   const [endpoint] = found
   if (!endpoint)
-    throw new CommandFailure(`there is no endpoint ${id}${network === undefined ? '' : ` of network ${network}`}: see status`)
+    throw about(
+      new CommandFailure(`there is no endpoint ${id}${network === undefined ? '' : ` of network ${network}`}: see status`),
+      'network',
+    )
   if (found.length > 1) throw new UsageError(`${found.length} networks have an endpoint ${id}: name one with --network`)
   const { circuit = 'closed' } =
     (await store.endpoints()).find((each) => each.endpoint_id === id && each.network_id === endpoint.network_id) ?? {}
