@@ -1,5 +1,6 @@
 /** Client identities of the relay's commands: a bad file ends the start with a sentence, and SIGHUP reads the files again. */
 import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:https'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openOutbox } from '../../../../adapters/outbox/file.ts'
@@ -9,15 +10,21 @@ import { begunRelay } from '../../../support/begun.ts'
 import { certificateFor } from '../../../support/certificate.ts'
 import { temporaryDirectory } from '../../../support/directory.ts'
 import { ended } from '../../../support/program.ts'
-import { endpoint, event, receiver, until } from '../support.ts'
+import { listening } from '../send/support.ts'
+import { endpoint, event, until } from '../support.ts'
 
 test('a relay without a client identity waits with a sentence, and continues when SIGHUP makes it read its files again', async () => {
-  const hook = await receiver()
   const outbox = temporaryDirectory()
   const file = join(temporaryDirectory(), 'identities.json')
-  const { certFile } = certificateFor('client', {}, temporaryDirectory())
+  const { certFile, cert, key } = certificateFor('localhost', { extensions: 'basicConstraints=CA:TRUE' }, temporaryDirectory())
+  let received = 0
+  const hook = createServer({ cert, key }, (request, response) => {
+    received++
+    request.resume().on('end', () => response.writeHead(204).end())
+  })
+  const url = `https://localhost:${await listening(hook)}/`
   const writer = await openOutbox({ directory: outbox })
-  const named = endpoint(hook.url, { client_identity: 'bank', requires: ['client_identity'] })
+  const named = endpoint(url, { client_identity: 'bank', ca: 'bank', requires: ['client_identity', 'ca'] })
   await writer.append([[named], [event('a')]])
 
   writeFileSync(file, '{"identities":{"bank":{"cert":"nowhere.pem","key":"nowhere.key"}}}')
@@ -40,10 +47,10 @@ test('a relay without a client identity waits with a sentence, and continues whe
   writeFileSync(file, '{')
   relay.signal('SIGHUP')
   await until(() => relay.out.stdout.includes('relay.not_reloaded'), 'it stays with what it has')
-  const key = certFile.replace('cert.pem', 'key.pem')
-  writeFileSync(file, JSON.stringify({ identities: { bank: { cert: certFile, key } } }))
+  const bank = { cert: certFile, key: certFile.replace('cert.pem', 'key.pem') }
+  writeFileSync(file, JSON.stringify({ identities: { bank }, cas: { bank: certFile } }))
   relay.signal('SIGHUP')
-  await until(() => hook.received.length === 1, 'it is delivered')
+  await until(() => received === 1, 'it is delivered')
   await until(() => relay.out.stdout.includes('endpoint.readable'), 'it is told')
   await relay.stop()
   await writer.close()
