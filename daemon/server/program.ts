@@ -17,12 +17,12 @@ import {
   panelLinkCommand,
   triggerCommand,
 } from './commands/program.ts'
+import { storageForms } from './commands/shared-options.ts'
 import { listenCommand } from './listen/command.ts'
 import { mcpCommand } from './mcp/command.ts'
 import { movingCommands } from './moving/program.ts'
 import type { Running } from './serve/serve.ts'
 import { serveCommand } from './serve/serve-command.ts'
-import { storageForms } from './storage/address.ts'
 
 /** The parts of the process that commands may use. */
 export interface Host {

@@ -3,7 +3,11 @@ import type { Command, Option } from 'commander'
 import { withEncryptionKeys } from '../../encryption-keys.ts'
 import { UsageError } from '../../usage.ts'
 import { variableOption } from '../../variables.ts'
-import { defaultStorage, storageForms } from '../storage/address.ts'
+
+/** The forms of `--storage`, for help and messages. */
+export const storageForms = 'lowdb:PATH, memory:, sqlite:PATH or postgres://…'
+
+const defaultStorage = 'lowdb:./data/db.json'
 
 /** Gathers an option that may be given as often as wanted. */
 export const list = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]

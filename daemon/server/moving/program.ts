@@ -2,9 +2,8 @@
 import type { Command } from 'commander'
 import { UsageError } from '../../usage.ts'
 import { variableOption } from '../../variables.ts'
-import { list, networkOption } from '../commands/shared-options.ts'
+import { list, networkOption, storageForms } from '../commands/shared-options.ts'
 import { withToken } from '../credentials/token-options.ts'
-import { storageForms } from '../storage/address.ts'
 import type { MovingHost } from './progress.ts'
 
 export function movingCommands(program: Command, host: MovingHost): void {
