@@ -76,7 +76,7 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
     let answered: Answer
     try {
       usage = inFlight.begin()
-      const target = targetOf(incoming)
+      const target = await targetOf(incoming)
       if ('text' in target) {
         if (span) nameSpan(span, incoming, withoutSlash(incoming.path), [])
         usage.requireRoom()
@@ -101,14 +101,14 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
   }
 
   /** @throws ApiError 403 without HTTPS, 400 for two Host headers or a malformed one, 404 for an unknown path, 405 */
-  function targetOf(incoming: Incoming): Target | { readonly text: () => string } {
+  async function targetOf(incoming: Incoming): Promise<Target | { readonly text: () => string }> {
     requireHttps(incoming, settings, () => hintAtHttps(incoming))
     requireHost(incoming, settings)
     const path = incoming.path.startsWith(basePath) ? incoming.path.slice(basePath.length) : ''
     const address = splitPath(path)
     const text = address ? undefined : documents.get(withoutSlash(path))
     if (text) return { text }
-    const matched = address && match(incoming.method, address.below)
+    const matched = address && (await match(incoming.method, address.below))
     if (!address || matched?.kind === 'unknown') fail({ status: 404, error: `There is no path ${shown(incoming.path)}` })
     if (matched?.kind === 'wrong method') throw wrongMethod(incoming, matched.allow)
     if (matched?.kind !== 'route') fail(notFound('Path'))

@@ -17,9 +17,9 @@ export function watcherOf({ operations, metrics, access }: WatcherParts): Watche
   const nameOf = operationNames(operations)
   return {
     began: () => metrics?.began(),
-    ended({ request, path, status, milliseconds }) {
+    async ended({ request, path, status, milliseconds }) {
       const method = request.method ?? 'GET'
-      const operation = nameOf(method === 'HEAD' ? 'GET' : method, path)
+      const operation = await nameOf(method, path)
       metrics?.ended({ operation, status, milliseconds })
       access?.({ method, path, status, operation, milliseconds, from: request.socket.remoteAddress ?? null })
     },

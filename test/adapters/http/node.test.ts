@@ -143,6 +143,18 @@ test('a caller who takes us for a proxy and sends the whole address is understoo
   expect(status).toBe(200)
 })
 
+test('a path is used as it came: dot segments, fragments and backslashes lead to no other operation', async () => {
+  const { community, headers } = await hosted()
+  const { hostname, port } = new URL(await onLoopback(toNodeListener(community)))
+  const statusOf = async (path: string) => {
+    const [response] = await once(httpRequest({ host: hostname, port, path, headers }).end(), 'response')
+    return response.resume().statusCode
+  }
+  for (const end of ['/./', '/x/..', '/x/%2E%2e/', '/../tags', '/.', '/%2e', '#', '/#x', '\\', '/..\\tags'])
+    expect([end, await statusOf(tags + end)]).toEqual([end, 404])
+  expect(await statusOf(tags)).toBe(200)
+})
+
 test('plain HTTP is refused, and so is a forwarded https that nobody said to believe', async () => {
   const { community, headers } = await hosted({ allowHttp: false })
   const url = await onLoopback(toNodeListener(community))

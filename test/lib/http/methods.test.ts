@@ -50,7 +50,7 @@ test('a literal path does not take the methods of an id', async () => {
 
 test('unknown methods are a 405 too', async () => {
   const { community } = await createTestCommunity()
-  for (const method of ['OPTIONS', 'PROPFIND', 'get-all', 'constructor', '__PROTO__'])
+  for (const method of ['OPTIONS', 'PROPFIND', 'get-all', 'constructor', '__PROTO__', 'ALL'])
     expect((await request(community, method, tags)).status, method).toBe(405)
 })
 
