@@ -123,7 +123,7 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
     ready,
     order,
     credentials,
-    newRun: (stored) => new EndpointRun(stored, store, { settings, monotonic: clock.monotonic, timeline, sender }),
+    newRun: (stored) => new EndpointRun(stored, store, { settings, timeline, sender }),
     onNotice: events.onNotice,
     onRemoved: sender.forget,
   })

@@ -120,12 +120,20 @@ export function classify(error: unknown): { readonly result: FailureClass; reado
 /** The class of a status that is not 2xx. */
 export const classifyStatus = (status: number): FailureClass => (status >= 300 && status < 400 ? 'redirect' : 'status')
 
-/** Whether the endpoint is to blame, so that its circuit breaker and its attempts count it. */
-export const isEndpointFailure = ({ result }: Outcome): boolean =>
-  !['delivered', 'blocked', 'damaged', 'proxy_failed', 'aborted'].includes(result)
+/** The outcome of an attempt that was not made. */
+export const unsent = (result: FailureClass, reason: string): Outcome => ({
+  result,
+  reason,
+  status: null,
+  retryAfter: undefined,
+  milliseconds: 0,
+})
 
 /** Whether it says nothing about the endpoint: nothing of it arrived there. */
-export const isNoVerdict = ({ result }: Outcome): boolean => ['blocked', 'damaged', 'proxy_failed'].includes(result)
+export const isNoVerdict = ({ result }: Outcome): boolean => ['blocked', 'damaged', 'proxy_failed', 'aborted'].includes(result)
+
+/** Whether the endpoint is to blame, so that its circuit breaker and its attempts count it. */
+export const isEndpointFailure = (outcome: Outcome): boolean => outcome.result !== 'delivered' && !isNoVerdict(outcome)
 
 /** Answers of the 4xx kind that say "later", not "no". */
 const notYet = new Set([408, 425, 429])

@@ -196,8 +196,6 @@ export interface RelayStore {
   oldestDue(endpoint: number, now: number, except: number | null): Promise<Waiting | undefined>
   /** The newest event's delivery that is due, leaving one event out. */
   newestDue(endpoint: number, now: number, except: number | null): Promise<Waiting | undefined>
-  /** First attempts that are due, those of the newest events first. Those in flight are among them. */
-  newestFirst(endpoint: number, now: number, limit: number): Promise<readonly Waiting[]>
   /** The oldest event's delivery, due or not: the head of a fifo endpoint. */
   head(endpoint: number): Promise<Waiting | undefined>
   /**

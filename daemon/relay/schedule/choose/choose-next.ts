@@ -57,7 +57,7 @@ async function load(parts: ChoiceParts, chosen: readonly Chosen[], now: number):
     parts.events.onFault('the relay store cannot be read', error)
     for (const each of chosen) {
       parts.inFlight.end(each)
-      each.run.notSent(each.waiting, each.ticket)
+      each.run.notSent(each.waiting)
       parts.ready.sleep(each.run, now + faultPause)
     }
     return []

@@ -1,8 +1,7 @@
 /** The attempts in flight: whose slots they take, and which of them are over. */
-import type { Outcome } from '../../send/outcome.ts'
 import type { Settings } from '../../settings.ts'
 import type { Outgoing, Waiting } from '../../store/store.ts'
-import type { Ticket } from '../endpoint/circuit.ts'
+import type { Attempted, Ticket } from '../endpoint/circuit.ts'
 import { type EndpointRun, isSuspect } from '../endpoint/endpoint-run.ts'
 import { createShares, type Holder, type Shares } from './shares.ts'
 
@@ -26,9 +25,7 @@ export interface InFlightAttempt extends Chosen {
   readonly outgoing: Outgoing | undefined
 }
 
-export interface FinishedAttempt extends InFlightAttempt {
-  readonly outcome: Outcome
-}
+export interface FinishedAttempt extends InFlightAttempt, Attempted {}
 
 export interface InFlight {
   readonly shares: Pick<Shares, 'open' | 'allows'>
@@ -43,7 +40,7 @@ export interface InFlight {
   /** Gives back what `begin` took. */
   end(chosen: Chosen): void
   /** An attempt is over; `takeFinished` gives it. Of a lease that was lost nobody waits for it any more. */
-  finish(attempt: InFlightAttempt, outcome: Outcome): void
+  finish(attempt: InFlightAttempt, attempted: Attempted): void
   readonly hasFinished: boolean
   takeFinished(): readonly FinishedAttempt[]
   /** Forgets all of them: somebody else sends them by now. */
@@ -92,8 +89,8 @@ export function createInFlight(settings: () => Settings): InFlight {
       if (waiting.lane === 'retry') retries--
       if (isSuspect(waiting)) suspects--
     },
-    finish(attempt, outcome) {
-      if (attempt.run.isInFlight(attempt.waiting)) finished.push({ ...attempt, outcome })
+    finish(attempt, attempted) {
+      if (attempt.run.isInFlight(attempt.waiting)) finished.push({ ...attempt, ...attempted })
     },
     get hasFinished() {
       return finished.length > 0

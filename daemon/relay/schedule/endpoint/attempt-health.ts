@@ -31,15 +31,14 @@ export const recordedHealth = (state: EndpointState | undefined): Health => ({
   reminded: state?.reminded ?? false,
 })
 
-/** @param tooOld the endpoint refused the event because of its age: that is no failure of the endpoint */
-export function healthAfter(health: Health, outcome: Outcome, tooOld: boolean, now: number): Health {
+export function healthAfter(health: Health, outcome: Outcome, now: number): Health {
   // A damaged body does not count for the endpoint.
   if (outcome.result === 'damaged') return health
   if (outcome.result === 'delivered')
     return { lastSuccess: now, failingSince: null, lastFailure: null, lastError: null, reminded: false }
   const { result, reason, status } = outcome
   const lastError = status === null ? `${result}: ${reason}` : `${result} ${status}`
-  if (tooOld || !isEndpointFailure(outcome)) return { ...health, lastError }
+  if (!isEndpointFailure(outcome)) return { ...health, lastError }
   return { ...health, lastError, failingSince: health.failingSince ?? now, lastFailure: now }
 }
 

@@ -1,8 +1,7 @@
 /** How one endpoint does: its circuit, how many attempts it takes in parallel, and since when it fails. Its results change all of that. */
-import { isNoVerdict, isRefusal, type Outcome } from '../../send/outcome.ts'
+import { isEndpointFailure, type Outcome } from '../../send/outcome.ts'
 import type { Settings } from '../../settings.ts'
 import type { CircuitRecord, Endpoint, EndpointState, StoredEndpoint } from '../../store/endpoint/relay-endpoint.ts'
-import { createAgeLimit } from './age-limit.ts'
 import {
   forgiven,
   type Health,
@@ -22,7 +21,6 @@ const longestProxyPause = 60_000
 /** The inputs of an endpoint's health. */
 export interface HealthParts {
   readonly settings: () => Settings
-  readonly monotonic: () => number
   readonly timeline: () => number
 }
 
@@ -34,21 +32,11 @@ export interface DefinitionEffect {
   readonly circuitClosed: boolean
 }
 
-/** The effect of a result. */
-export interface ResultEffect {
-  readonly circuit: CircuitChange | undefined
-  /** It refused the event because of its age. */
-  readonly tooOld: boolean
-  /** The newest events go first. */
-  readonly preferNewest: boolean
-}
-
 const startsAfresh = (endpoint: Endpoint, recorded: number): boolean => endpoint.fresh_starts > recorded
 
 export class EndpointHealth {
   readonly #settings: () => Settings
-  readonly #newCircuit: (record?: CircuitRecord, epoch?: number) => Circuit
-  readonly #ages: ReturnType<typeof createAgeLimit>
+  readonly #newCircuit: (record?: CircuitRecord) => Circuit
   #circuit: Circuit
   #limiter: ConcurrencyLimiter
   #current: Health
@@ -61,11 +49,11 @@ export class EndpointHealth {
   /** Whether the fresh start that it begins with closes its circuit. */
   readonly circuitClosedAtStart: boolean
 
-  constructor({ endpoint, state }: StoredEndpoint, { settings, monotonic, timeline }: HealthParts) {
+  constructor({ endpoint, state }: StoredEndpoint, { settings, timeline }: HealthParts) {
     const circuitSettings = () => ({ threshold: settings().breakerThreshold, cooldown: settings().breakerCooldown })
     const afresh = startsAfresh(endpoint, state?.fresh_starts ?? 0)
     this.#settings = settings
-    this.#newCircuit = (record, epoch) => createCircuit(circuitSettings, monotonic, timeline, record, epoch)
+    this.#newCircuit = (record) => createCircuit(circuitSettings, timeline, record)
     this.circuitClosedAtStart = afresh && state?.breaker.open === true
     this.#circuit = this.#newCircuit(afresh ? undefined : state?.breaker)
     this.#limiter = this.#newLimiter(endpoint)
@@ -73,10 +61,9 @@ export class EndpointHealth {
     this.#freshStarts = endpoint.fresh_starts
     this.#current = recordedHealth(state)
     this.#standing = recordedStanding(this.#current)
-    this.#ages = createAgeLimit(state?.youngest ?? null)
   }
 
-  get circuit(): Pick<Circuit, 'permit' | 'begin' | 'release' | 'probed' | 'freshFrom' | 'end'> {
+  get circuit(): Pick<Circuit, 'permit' | 'begin' | 'probed' | 'end'> {
     return this.#circuit
   }
 
@@ -114,7 +101,6 @@ export class EndpointHealth {
       ...this.#current,
       breaker: this.#circuit.snapshot(),
       pausedUntil: this.#pausedUntil,
-      youngest: this.#ages.youngest,
       fresh_starts: this.#freshStarts,
     }
   }
@@ -124,10 +110,8 @@ export class EndpointHealth {
     const paused = Math.max(this.#pausedUntil, this.#putOffUntil)
     if (now < paused) return paused
     const permit = this.#circuit.permit()
-    if (permit.kind === 'probing') return Number.POSITIVE_INFINITY
-    const { earlyAt } = this.#circuit
-    if (permit.kind === 'open' && monotonic < earlyAt) return now + earlyAt - monotonic
-    // Late attempts from before the opening have to be gone, or the probe would not be alone.
+    if (permit.kind === 'open') return permit.readyAt
+    // A probe is alone: attempts from before the opening have to be over, and nothing starts while it is in flight.
     if (inFlight >= (permit.kind === 'closed' ? this.limit : 1)) return Number.POSITIVE_INFINITY
     const { nextStart } = this.#limiter
     return monotonic < nextStart ? now + nextStart - monotonic : undefined
@@ -148,9 +132,8 @@ export class EndpointHealth {
     const afresh = startsAfresh(endpoint, this.#freshStarts)
     const circuitClosed = afresh && this.#circuit.permit().kind !== 'closed'
     if (afresh) {
-      this.#circuit = this.#newCircuit(undefined, this.#circuit.epoch + 1)
+      this.#circuit = this.#newCircuit()
       this.#pausedUntil = this.#putOffUntil = 0
-      this.#ages.forget()
     }
     const isForgiven = afresh || (wasDisabled && endpoint.disabled === null)
     if (isForgiven) this.#current = forgiven(this.#current)
@@ -164,37 +147,19 @@ export class EndpointHealth {
     this.#standing = standingAfter(this.#standing, outcome)
   }
 
-  /**
-   * Learns from the result of an attempt that was not aborted.
-   * @param failed whether the endpoint is to blame
-   * @param another whether another event is due or in flight: a possible second witness for the breaker
-   */
-  async learn(
-    event: number,
-    ticket: Ticket,
-    outcome: Outcome,
-    failed: boolean,
-    another: () => Promise<boolean>,
-    now: number,
-  ): Promise<ResultEffect> {
+  /** Learns from the result of an attempt that was not aborted. */
+  learn(ticket: Pick<Ticket, 'probe'>, outcome: Outcome, circuit: CircuitChange | undefined, now: number): void {
     if (outcome.result !== 'proxy_failed') this.#proxyFailures = 0
-    const refused = failed && isRefusal(outcome)
-    const tooOld = refused && !ticket.probe && this.#ages.tookYounger(event)
-    let circuit: CircuitChange | undefined
-    if (isNoVerdict(outcome)) this.#circuit.release(ticket)
-    else if (!tooOld) circuit = await this.#circuit.record(ticket, event, failed, another, refused)
-    if (outcome.result === 'delivered') this.#ages.took(event)
-    const preferNewest = (circuit && this.#ages.circuitChanged(circuit, event)) || tooOld
-    this.#adaptLimit(ticket, outcome, failed && !tooOld, circuit)
-    this.#current = healthAfter(this.#current, outcome, tooOld, now)
-    return { circuit, tooOld, preferNewest }
+    this.#adaptLimit(ticket, outcome, circuit)
+    this.#current = healthAfter(this.#current, outcome, now)
   }
 
-  #adaptLimit(ticket: Ticket, { result }: Outcome, failed: boolean, circuit: CircuitChange | undefined): void {
+  #adaptLimit(ticket: Pick<Ticket, 'probe'>, outcome: Outcome, circuit: CircuitChange | undefined): void {
+    const { result } = outcome
     if (circuit === 'closed') this.#limiter.restart()
     else if (result === 'delivered' && !ticket.probe) this.#limiter.succeeded()
     const isDoubtful = this.#standing === 'doubtful'
-    if (failed || (result === 'proxy_failed' && isDoubtful)) this.#limiter.failed(isDoubtful)
+    if (isEndpointFailure(outcome) || (result === 'proxy_failed' && isDoubtful)) this.#limiter.failed(isDoubtful)
   }
 
   #newLimiter({ order, rate_per_second }: Endpoint): ConcurrencyLimiter {

@@ -1,13 +1,13 @@
 /** One endpoint at run time: whether, when and what it may be sent next. */
-import { isEndpointFailure, type Outcome } from '../../send/outcome.ts'
+import type { Outcome } from '../../send/outcome.ts'
 import type { Sender } from '../../send/sender.ts'
 import type { Endpoint, EndpointState, StoredEndpoint } from '../../store/endpoint/relay-endpoint.ts'
 import type { Notice } from '../../store/notice.ts'
 import type { Lane, RelayStore, Waiting } from '../../store/store.ts'
 import type { Health, Standing } from './attempt-health.ts'
-import type { End, Permit, Ticket } from './circuit.ts'
+import type { CircuitChange, Permit, Ticket } from './circuit.ts'
 import { type CircuitNews, createCircuitNews } from './circuit-news.ts'
-import { type DefinitionEffect, EndpointHealth, type HealthParts, type ResultEffect } from './endpoint-health.ts'
+import { type DefinitionEffect, EndpointHealth, type HealthParts } from './endpoint-health.ts'
 import { EndpointQueue, type Reading } from './queue.ts'
 import { initialState, type SendingState, type StateChange, transition, unreadableFor } from './sending-state.ts'
 
@@ -43,8 +43,8 @@ export class EndpointRun {
   readonly #queue: EndpointQueue
   readonly #readsAtOnce: number
   readonly #sender: Pick<Sender, 'isHeld'>
-  /** In flight, event by delivery. */
-  readonly #inFlight = new Map<number, number>()
+  /** Deliveries in flight. */
+  readonly #inFlight = new Set<number>()
   /** Deliveries whose results are not recorded yet: the store still calls them waiting. */
   readonly #unrecorded = new Set<number>()
   /** When a notice of a kind was last sent, and how many were due since. */
@@ -62,7 +62,7 @@ export class EndpointRun {
     this.circuitNews = createCircuitNews(noticeInterval, state?.breaker.open ?? false, state?.news)
     this.#queue = new EndpointQueue(endpoint.ref, store, {
       has: (delivery) => this.#inFlight.has(delivery) || this.#unrecorded.has(delivery),
-      list: () => [...this.#inFlight.keys(), ...this.#unrecorded],
+      list: () => [...this.#inFlight, ...this.#unrecorded],
     })
   }
 
@@ -114,12 +114,12 @@ export class EndpointRun {
     return this.#inFlight.has(delivery)
   }
 
-  /** The state that is kept over restarts. */
   /** The host hears that these failures will disable it. */
   reminds(): void {
     this.#health.reminds()
   }
 
+  /** The state that is kept over restarts. */
   record(): EndpointState {
     return { ...this.#health.record(), news: this.circuitNews.record, unreadable: this.unreadable }
   }
@@ -196,18 +196,15 @@ export class EndpointRun {
     const { now, monotonic } = situation
     const blocked = this.#blockedUntil(situation)
     if (blocked !== undefined) return wait(blocked)
-    const { circuit } = this.#health
-    const permit = circuit.permit()
-    const end: End = permit.kind === 'open' ? 'newest' : circuit.end
-    const found = await this.#find(permit, end, situation)
+    const found = await this.#find(situation)
     if (typeof found === 'number') return wait(found)
     if (isSuspect(found) && situation.suspectInFlight) {
       this.expect(found.lane, now)
       return wait(now + suspectPause)
     }
     this.#health.started(monotonic)
-    this.#inFlight.set(found.delivery, found.event)
-    return { kind: 'send', waiting: found, ticket: circuit.begin(found.event, end) }
+    this.#inFlight.add(found.delivery)
+    return { kind: 'send', waiting: found, ticket: this.#health.circuit.begin(found.event) }
   }
 
   #blockedUntil({ now, monotonic, isOrdered }: Situation): number | undefined {
@@ -216,20 +213,16 @@ export class EndpointRun {
     return this.#health.blockedUntil(now, monotonic, this.#inFlight.size)
   }
 
-  async #find(permit: Permit, end: End, { now, monotonic, retriesFull }: Situation): Promise<Waiting | number> {
-    const { order } = this.endpoint
-    const { probed, freshFrom } = this.#health.circuit
-    if (permit.kind === 'open')
-      return (await this.#queue.fresh(order, probed, freshFrom, now)) ?? now + permit.readyAt - monotonic
-    if (order === 'fifo') return this.#queue.head(now)
-    if (permit.kind === 'ready') return this.#queue.probe(end, probed, now)
-    return this.#queue.take(now, this.reach, retriesFull)
+  #find({ now, retriesFull }: Situation): Promise<Waiting | number> {
+    if (this.endpoint.order === 'fifo') return this.#queue.head(now)
+    if (this.circuit === 'closed') return this.#queue.take(now, this.reach, retriesFull)
+    const { end, probed } = this.#health.circuit
+    return this.#queue.probe(end, probed, now)
   }
 
   /** A delivery that was chosen is not sent after all. */
-  notSent({ delivery }: Waiting, ticket: Ticket): void {
+  notSent({ delivery }: Waiting): void {
     this.#inFlight.delete(delivery)
-    this.#health.circuit.release(ticket)
     this.#queue.refresh()
   }
 
@@ -241,27 +234,18 @@ export class EndpointRun {
   }
 
   /** An attempt was ended from here. It leaves its delivery as it was. */
-  aborted({ lane, due }: Waiting, ticket: Ticket): void {
+  aborted({ lane, due }: Waiting): void {
     this.#queue.expect(lane, due)
-    this.#health.circuit.release(ticket)
   }
 
   /** Learns from the result of an attempt that was not aborted. */
-  async learn({ event }: Waiting, ticket: Ticket, outcome: Outcome, now: number): Promise<ResultEffect> {
-    const another = () => this.#hasOther(event, now).catch(() => false)
+  learn(ticket: Ticket, outcome: Outcome, circuit: CircuitChange | undefined, now: number): void {
     if (outcome.result === 'proxy_failed') this.#health.putOffByProxy(now)
-    const effect = await this.#health.learn(event, ticket, outcome, isEndpointFailure(outcome), another, now)
-    if (effect.preferNewest && this.endpoint.order !== 'fifo') this.#queue.preferNewest()
-    return effect
+    this.#health.learn(ticket, outcome, circuit, now)
   }
 
   pauseUntil(time: number): void {
     this.#health.pauseUntil(time)
-  }
-
-  async #hasOther(event: number, now: number): Promise<boolean> {
-    for (const other of this.#inFlight.values()) if (other !== event) return true
-    return this.#queue.hasOther(event, now)
   }
 
   recorded({ delivery }: Waiting): void {

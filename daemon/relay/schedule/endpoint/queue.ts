@@ -2,8 +2,6 @@
  * The waiting deliveries of one endpoint. First attempts and retries wait in separate lanes, of which a part is read ahead from
  * the store. The head of a fifo endpoint and the events of probes are looked up one at a time.
  */
-
-import type { Endpoint } from '../../store/endpoint/relay-endpoint.ts'
 import type { Lane, RelayStore, Waiting } from '../../store/store.ts'
 import type { End } from './circuit.ts'
 
@@ -42,7 +40,6 @@ export class EndpointQueue {
   readonly #store: RelayStore
   readonly #underWay: UnderWay
   readonly #lanes: Record<Lane, LaneState> = { first: emptyLane(), retry: emptyLane() }
-  #newestFirst = false
   #firsts = 0
 
   constructor(endpoint: number, store: RelayStore, underWay: UnderWay) {
@@ -54,8 +51,6 @@ export class EndpointQueue {
   /** Something in the store is due at this time. */
   expect(lane: Lane, due: number): void {
     const state = this.#lanes[lane]
-    // New deliveries are younger than those read ahead.
-    if (lane === 'first' && this.#newestFirst) state.buffer = []
     state.nextDue = Math.min(state.nextDue, due)
   }
 
@@ -64,18 +59,13 @@ export class EndpointQueue {
     for (const lane of Object.values(this.#lanes)) Object.assign(lane, emptyLane())
   }
 
-  /** The newest events go first until nothing older waits. */
-  preferNewest(): void {
-    this.#newestFirst = true
-  }
-
   /**
    * Whether a lane is to be read from the store.
    * @param left at most so many deliveries of it are in memory; with none, nothing can be taken before it is read
    */
   isHungry(lane: Lane, now: number, left = 0): boolean {
     const { buffer, nextDue, reading } = this.#lanes[lane]
-    return buffer.length <= left && nextDue <= now && !reading && !(lane === 'first' && this.#newestFirst)
+    return buffer.length <= left && nextDue <= now && !reading
   }
 
   /** Marks a lane as being read: later arrivals are expected in addition. */
@@ -103,7 +93,6 @@ export class EndpointQueue {
    */
   async take(now: number, limit: number, retriesFull: boolean): Promise<Waiting | number> {
     const { first, retry } = this.#lanes
-    if (this.#newestFirst && first.buffer.length === 0 && first.nextDue <= now) await this.#fillNewest(now, limit)
     if (this.isHungry('first', now)) await this.#fill('first', now, limit)
     if (!retriesFull && this.isHungry('retry', now)) await this.#fill('retry', now, limit)
     const retryFits = retry.buffer.length > 0 && !retriesFull
@@ -134,37 +123,6 @@ export class EndpointQueue {
     return Number.isFinite(due) ? due : this.#nothing()
   }
 
-  /**
-   * The delivery of the newest event, or of the oldest one if they go in order. It must be a first attempt of an event recorded
-   * since then.
-   * @param probed the event of the last probe, which is left out
-   * @returns the time at which it is due, if that is later: an event may have been ingested since the turn began
-   */
-  async fresh(
-    order: Endpoint['order'],
-    probed: number | null,
-    since: number,
-    now: number,
-  ): Promise<Waiting | number | undefined> {
-    const isFresh = (waiting: Waiting | undefined): waiting is Waiting =>
-      waiting?.lane === 'first' && waiting.attempts === 0 && waiting.due >= since
-    const first = (until: number) => (order === 'fifo' ? this.#store.head(this.#endpoint) : this.#due('newest', probed, until))
-    const found = await first(now)
-    if (isFresh(found) && found.due <= now) {
-      this.refresh()
-      return found
-    }
-    const next = await first(Number.MAX_SAFE_INTEGER)
-    return isFresh(next) && next.due > now ? next.due : undefined
-  }
-
-  /** Whether another event than this one is due. */
-  async hasOther(event: number, now: number): Promise<boolean> {
-    const isOther = (waiting: Waiting) => waiting.event !== event
-    if (Object.values(this.#lanes).some(({ buffer }) => buffer.some(isOther))) return true
-    return (await this.#due('oldest', event, now)) !== undefined
-  }
-
   #due(end: End, except: number | null, now: number): Promise<Waiting | undefined> {
     return end === 'newest'
       ? this.#store.newestDue(this.#endpoint, now, except)
@@ -180,16 +138,6 @@ export class EndpointQueue {
   #nothing(): number {
     for (const lane of Object.values(this.#lanes)) lane.nextDue = Number.POSITIVE_INFINITY
     return Number.POSITIVE_INFINITY
-  }
-
-  async #fillNewest(now: number, limit: number): Promise<void> {
-    const { first } = this.#lanes
-    // A reading under way brings older ones.
-    first.reading = undefined
-    const idle = this.#idle(await this.#store.newestFirst(this.#endpoint, now, limit + this.#underWay.list().length))
-    this.#newestFirst = idle.length > 0
-    first.buffer = idle
-    first.nextDue = now
   }
 
   async #fill(lane: Lane, now: number, limit: number): Promise<void> {

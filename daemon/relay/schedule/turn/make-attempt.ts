@@ -3,7 +3,7 @@
 import type { Tracing } from '../../../../lib/base/tracing.ts'
 import { attemptTimeout, coversAttempt, coversRequest } from '../../attempt-timeout.ts'
 import type { RelayEvents } from '../../events.ts'
-import type { Outcome } from '../../send/outcome.ts'
+import { type Outcome, unsent } from '../../send/outcome.ts'
 import type { Attempt, Sender } from '../../send/sender.ts'
 import type { Settings } from '../../settings.ts'
 import type { Endpoint } from '../../store/endpoint/relay-endpoint.ts'
@@ -24,14 +24,6 @@ export interface AttemptParts {
   readonly tracing?: Tracing | undefined
 }
 
-const notSent = (result: Outcome['result'], reason: string): Outcome => ({
-  result,
-  reason,
-  status: null,
-  retryAfter: undefined,
-  milliseconds: 0,
-})
-
 /** Never rejects: whatever happens is an outcome. */
 export async function makeAttempt(attempt: InFlightAttempt, parts: AttemptParts): Promise<Outcome> {
   try {
@@ -41,7 +33,7 @@ export async function makeAttempt(attempt: InFlightAttempt, parts: AttemptParts)
     return await (tracing ? inAttemptSpan(tracing, attempt, (trace) => sender.send({ ...ready, trace })) : sender.send(ready))
   } catch (error) {
     parts.events.onFault('an attempt failed unexpectedly', error)
-    return notSent('fault', 'unforeseen')
+    return unsent('fault', 'unforeseen')
   }
 }
 
@@ -49,16 +41,16 @@ export async function makeAttempt(attempt: InFlightAttempt, parts: AttemptParts)
 function prepare({ run, outgoing }: InFlightAttempt, { store, settings, lacking, reread }: AttemptParts): Attempt | Outcome {
   const timeout = attemptTimeout(settings(), run.endpoint)
   // This process may have been stopped since the turn was recorded, for so long that others send by now.
-  if (!coversAttempt(store.leasedFor, timeout)) return notSent('aborted', 'the lease is nearly over')
-  if (!outgoing) return notSent('fault', 'no such event')
-  if (!outgoing.intact) return notSent('damaged', 'the stored body differs from the ingested one')
+  if (!coversAttempt(store.leasedFor, timeout)) return unsent('aborted', 'the lease is nearly over')
+  if (!outgoing) return unsent('fault', 'no such event')
+  if (!outgoing.intact) return unsent('damaged', 'the stored body differs from the ingested one')
   const { state } = run
   // It was defined again since it was chosen.
-  if (state.kind !== 'active') return notSent('aborted', 'the endpoint has changed since')
+  if (state.kind !== 'active') return unsent('aborted', 'the endpoint has changed since')
   const problem = lacking?.(run.endpoint)
   if (problem !== undefined) {
     reread(run)
-    return notSent('aborted', problem)
+    return unsent('aborted', problem)
   }
   return {
     endpoint: state.opened,

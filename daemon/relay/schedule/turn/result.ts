@@ -6,7 +6,7 @@ import type { Notice } from '../../store/notice.ts'
 import type { Result } from '../../store/store.ts'
 import type { FinishedAttempt } from '../choose/in-flight.ts'
 import { isNewsToRecord } from '../endpoint/attempt-health.ts'
-import type { ResultEffect } from '../endpoint/endpoint-health.ts'
+import type { CircuitChange } from '../endpoint/circuit.ts'
 import { type Batch, noticeOf, unannounced } from './batch.ts'
 import { decideRetry } from './retry-decision.ts'
 
@@ -28,12 +28,12 @@ export interface Circumstances {
 }
 
 /** Puts what follows from a result, other than `aborted`, into the batch, and into the endpoint at run time. */
-export async function applyResult(
+export function applyResult(
   attempt: FinishedAttempt,
   batch: Batch,
   { now, settings, random, isCurrent, isProxyDown }: Circumstances,
   events: Required<RelayEvents>,
-): Promise<void> {
+): void {
   const { run, waiting, ticket, outcome } = attempt
   const { result, pauseUntil, disable } = decideRetry(waiting, outcome, settings.retrySchedule, now, random, ticket.probe)
   const { ref, order, fresh_starts } = run.endpoint
@@ -49,9 +49,11 @@ export async function applyResult(
   if (isCurrent && pauseUntil !== undefined) run.pauseUntil(pauseUntil)
 
   const isNews = isNewsToRecord(run.health)
-  const effect = await run.learn(waiting, ticket, outcome, now)
-  addNotices(attempt, batch, result, effect, { now, settings, isProxyDown })
-  if (outcome.result !== 'delivered' || effect.circuit || isNews) batch.states.set(ref, run.record())
+  // The circuit of an earlier registration is gone.
+  const circuit = isCurrent ? attempt.circuit : undefined
+  run.learn(ticket, outcome, circuit, now)
+  addNotices(attempt, batch, result, circuit, { now, settings, isProxyDown })
+  if (outcome.result !== 'delivered' || circuit || isNews) batch.states.set(ref, run.record())
   batch.notifications.push(() => report(attempt, result, now, events))
 }
 
@@ -60,7 +62,7 @@ function addNotices(
   { run, waiting, outcome, outgoing }: FinishedAttempt,
   batch: Batch,
   result: Result,
-  effect: ResultEffect,
+  circuit: CircuitChange | undefined,
   { now, settings: { hostEvents, disableAfter }, isProxyDown }: Pick<Circumstances, 'now' | 'settings' | 'isProxyDown'>,
 ): void {
   const add = (kind: Notice['kind'], text: string, announced = true): void => {
@@ -72,13 +74,13 @@ function addNotices(
     if (omitted !== undefined) add(kind, omitted === 0 ? text : `${text}; ${omitted} more since the last such notice`)
   }
   const news = run.circuitNews
-  if (effect.circuit === 'opened') {
+  if (circuit === 'opened') {
     const rest = news.opened(now)
     add('endpoint.opened', `sending is paused: ${outcome.reason}${rest ?? ''}`, rest !== undefined)
   }
-  const late = effect.circuit === 'reopened' ? news.stillOpen(now) : undefined
+  const late = circuit === 'reopened' ? news.stillOpen(now) : undefined
   if (late !== undefined) add('endpoint.opened', `sending is still paused: ${outcome.reason}${late}`)
-  if (effect.circuit === 'closed') add('endpoint.recovered', 'sending resumes', news.closed())
+  if (circuit === 'closed') add('endpoint.recovered', 'sending resumes', news.closed())
   const isCounted = result.attempts > waiting.attempts
   if (isEndpointFailure(outcome) && isCounted && result.state === 'pending' && result.attempts === failingAt)
     addSometimes('endpoint.failing', `${failingAt} attempts failed: ${outcome.reason}`)

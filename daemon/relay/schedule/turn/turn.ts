@@ -53,8 +53,7 @@ export async function takeTurn(parts: TurnParts, disable: Map<number, Disabling>
   const batch = newBatch(disable)
   endpoints.recordInto(batch)
   const finished = inFlight.takeFinished()
-  for (const attempt of finished)
-    await settle(parts, attempt, batch, now).catch((error: unknown) => events.onFault('a result cannot be classified', error))
+  for (const attempt of finished) settle(parts, attempt, batch, now)
   for (const [ref, disabling] of batch.disable) {
     const notice = endpoints.disable(ref, disabling)
     if (notice) batch.notices.push(notice)
@@ -75,17 +74,24 @@ export async function takeTurn(parts: TurnParts, disable: Map<number, Disabling>
 }
 
 /** Takes a result into its endpoint and the batch. */
-async function settle(parts: TurnParts, attempt: FinishedAttempt, batch: Batch, now: number): Promise<void> {
-  const { run, waiting, ticket, outcome, freshStarts } = attempt
+function settle(parts: TurnParts, attempt: FinishedAttempt, batch: Batch, now: number): void {
+  const { run, waiting, outcome, freshStarts } = attempt
   const { endpoints, events, inFlight, random, ready, sender, settings } = parts
   inFlight.end(attempt)
   run.ended(waiting, outcome)
   ready.add(run)
-  if (outcome.result === 'aborted') return run.aborted(waiting, ticket)
+  if (outcome.result === 'aborted') {
+    run.aborted(waiting)
+    return
+  }
   const { ref, fresh_starts } = run.endpoint
   const isCurrent = endpoints.get(ref) === run && fresh_starts === freshStarts
   const isProxyDown = sender.proxy.isDown
-  await applyResult(attempt, batch, { now, random: random(), isCurrent, isProxyDown, settings: settings() }, events)
+  try {
+    applyResult(attempt, batch, { now, random: random(), isCurrent, isProxyDown, settings: settings() }, events)
+  } catch (error) {
+    events.onFault('a result cannot be classified', error)
+  }
 }
 
 /**
@@ -125,8 +131,10 @@ async function putInOrder({ order, inFlight, ready, events, wake }: TurnParts): 
 /** Sends what is recorded to be sent. Its outcome is for a later turn. */
 function begin(parts: TurnParts, attempt: InFlightAttempt): void {
   const { inFlight, wake } = parts
-  void makeAttempt(attempt, parts).then((outcome) => {
-    inFlight.finish(attempt, outcome)
-    wake()
-  })
+  void attempt.ticket
+    .run(() => makeAttempt(attempt, parts))
+    .then((attempted) => {
+      inFlight.finish(attempt, attempted)
+      wake()
+    })
 }

@@ -71,8 +71,6 @@ export interface EndpointState {
   readonly lastError?: string | null
   /** Whether the host was reminded of these failures; missing in what earlier versions wrote. */
   readonly reminded?: boolean
-  /** The youngest event that it took; missing in what earlier versions wrote. */
-  readonly youngest?: number | null
   /** The fresh starts of the endpoint that this came after. */
   readonly fresh_starts?: number
   /** What the host has heard of its circuit; missing in what earlier versions wrote. */

@@ -18,8 +18,6 @@ const lane = (number: number, order: string) => `SELECT * FROM (SELECT ${waiting
 const lanes = (order: string) => `${lane(0, order)} UNION ALL ${lane(1, order)}`
 const oldest = `SELECT ${waitingColumns} FROM (${lanes('due, id')}) AS d WHERE event <> ?3 ORDER BY event LIMIT 1`
 const newest = `SELECT ${waitingColumns} FROM (${lanes('due DESC, id DESC')}) AS d WHERE event <> ?3 ORDER BY event DESC LIMIT 1`
-const newestFirst = `SELECT ${waitingColumns} FROM $schema.deliveries WHERE endpoint = ?1 AND lane = 0 AND state = 'pending' AND due <= ?2
-  AND ${isEnabled('?1')} ORDER BY due DESC, id DESC LIMIT ?3`
 
 function* first(sql: string, endpoint: number, now: number, except: number | null): Plan<Waiting | undefined> {
   const found = yield* row(sql, [endpoint, now, except ?? -1])
@@ -27,18 +25,12 @@ function* first(sql: string, endpoint: number, now: number, except: number | nul
 }
 
 /** The reads that both stores share. */
-export function readingOf({
-  read,
-}: RelayDatabase): Pick<RelayStore, 'endpoints' | 'oldestDue' | 'newestDue' | 'newestFirst' | 'head'> {
+export function readingOf({ read }: RelayDatabase): Pick<RelayStore, 'endpoints' | 'oldestDue' | 'newestDue' | 'head'> {
   return {
     endpoints: () => read(storedEndpoints),
     oldestDue: (endpoint, now, except) => read(() => first(oldest, endpoint, now, except)),
     newestDue: (endpoint, now, except) => read(() => first(newest, endpoint, now, except)),
     head: (endpoint) => read(() => first(oldest, endpoint, Number.MAX_SAFE_INTEGER, null)),
-    newestFirst: (endpoint, now, limit) =>
-      read(function* () {
-        return (yield* rows(newestFirst, [endpoint, now, limit])).map(waitingOf)
-      }),
   }
 }
 

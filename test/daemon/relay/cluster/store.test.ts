@@ -354,7 +354,7 @@ test('what comes after an endpoint was disabled is not read for it, though its r
   const read = async () => {
     const { store } = holder
     const now = Number.MAX_SAFE_INTEGER
-    const rows = [...((await store.peek([ref], 'first', 10)).get(ref) ?? []), ...(await store.newestFirst(ref, now, 10))]
+    const rows = (await store.peek([ref], 'first', 10)).get(ref) ?? []
     const single = await Promise.all([store.oldestDue(ref, now, null), store.newestDue(ref, now, null), store.head(ref)])
     return rows.length + single.filter((one) => one !== undefined).length
   }
@@ -364,5 +364,5 @@ test('what comes after an endpoint was disabled is not read for it, though its r
   expect(await read()).toBe(0)
   await group.append(endpoint('http://127.0.0.1:1/0', { id: '0' }))
   await other.takeAll()
-  expect(await read()).toBe(5)
+  expect(await read()).toBe(4)
 })

@@ -43,7 +43,7 @@ test('explain says why an event was delivered to an endpoint, or was not', async
 
 test('explain says times as ISO 8601, that of the next probe too', async () => {
   const hook = await receiver(status(500))
-  const all = await bench({ retrySchedule: [0, 3600], breakerThreshold: 1, breakerCooldown: 600 })
+  const all = await bench({ retrySchedule: [0, 0, 3600], breakerThreshold: 1, breakerCooldown: 600 })
   await all.append(endpoint(hook.url), event('one'))
   await until(() => all.notices.some(({ kind }) => kind === 'endpoint.opened'), 'the circuit opens')
   expect(await explain({ outbox: all.directory, endpoint: '7', event: 'one' })).toMatch(

@@ -46,9 +46,9 @@ describe('the commands', () => {
 
   test('show every endpoint, without its key and the rest of its URL', async () => {
     const hook = await receiver(status(500))
-    const all = await bench({ retrySchedule: [0, 0, 0, 0, 0, 100] })
+    const all = await bench({ retrySchedule: [...Array(10).fill(0), 100] })
     await all.append(endpoint(`${hook.url}/secret-path`), event('a'))
-    await until(() => all.attempts.length === 5, 'it has failed five times')
+    await until(() => all.attempts.length === 10, 'it has failed ten times')
     const shown = await command('status', '--outbox', all.directory)
     const [{ running, endpoints }] = shown.records
     expect([shown.code, running]).toEqual([0, true])
@@ -101,7 +101,7 @@ describe('the commands', () => {
   test('show when an open circuit lets a probe through, and forget the last error after a success', async () => {
     const hook = await receiver(status(500))
     const all = await bench({ retrySchedule: [0, 0, 0, 0, 0, 0.01], breakerCooldown: 600 })
-    await all.append(endpoint(hook.url), event('a'))
+    await all.append(endpoint(hook.url), event('a'), event('b'))
     const shown = async () => JSON.parse(await showStatus({ outbox: all.directory, json: true })).endpoints[0]
     await until(async () => (await shown())?.circuit === 'open', 'the circuit opens')
     const { next_probe_at, next_attempt_at, last_error } = await shown()

@@ -101,6 +101,23 @@ describe('an open circuit closes', () => {
   })
 })
 
+test('late failures of an earlier registration neither open the circuit nor say that they did', async () => {
+  const hook = await receiver()
+  const { append, attempts, notices, relay } = await bench({ retrySchedule: [0, 3600] })
+  await append(endpoint(hook.url), ...events('warm', 8))
+  await until(() => attempts.length === 8, 'eight may be in flight')
+  const held: (() => void)[] = []
+  hook.answer = (_, response) => void held.push(() => response.writeHead(500).end())
+  await append(...events('late', 8))
+  await until(() => held.length === 8, 'they are in flight')
+  await append(endpoint(hook.url))
+  await until(() => relay.scheduler.endpoint(1)?.endpoint.fresh_starts === 1, 'it is registered again')
+  for (const release of held) release()
+  await until(() => attempts.length === 16, 'their results are recorded')
+  expect(relay.scheduler.endpoint(1)?.circuit).toBe('closed')
+  expect(notices.map(({ kind }) => kind)).toEqual([])
+})
+
 test('close-circuit says whether the circuit was open', async () => {
   const { directory, relay } = await stuck()
   const close = () => ended('folkmoot-relay', 'close-circuit', '--outbox', directory, '--endpoint', '7')

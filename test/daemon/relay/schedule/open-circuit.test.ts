@@ -105,13 +105,25 @@ describe('a circuit', () => {
     expect(notices.filter(({ kind }) => kind === 'delivery.dead')).toEqual([])
   })
 
-  test('opens on a single event too when no other one is due', async () => {
+  test('opens on a single event too after twice as many failures', async () => {
     const hook = await receiver(status(500))
     const { append, attempts } = await bench({ ...quick, breakerCooldown: 30 })
     await append(endpoint(hook.url), event('only'))
     await until(() => attempts.some(({ breaker }) => breaker === 'open'), 'it is open')
     await pass(300)
-    expect(hook.received).toHaveLength(5)
+    expect(hook.received).toHaveLength(10)
+  })
+
+  test('probes the oldest and the newest due event in turn, never one of them twice in a row', async () => {
+    const hook = await receiver(status(500))
+    const { append } = await bench({
+      retrySchedule: Array.from({ length: 100 }, () => 0),
+      breakerCooldown: 0.05,
+      maxInFlightPerEndpoint: 1,
+    })
+    await append(endpoint(hook.url), ...events('e', 6))
+    await until(() => hook.received.length >= 9, 'four probes are sent')
+    expect(hook.received.map(({ id }) => id).slice(5, 9)).toEqual(['e0', 'e5', 'e0', 'e5'])
   })
 
   test('of one endpoint is nothing to another', async () => {

@@ -47,7 +47,7 @@ describe('a proxy that fails for one endpoint', () => {
   test.each(failures)('%s, and connects to others, uses up the attempts of that endpoint', async (_, behave) => {
     const hook = await closing()
     const proxy = await connectProxy()
-    const all = await bench({ proxy: proxy.url, timeout: 0.5, retrySchedule: [0, 0.1], breakerThreshold: 2 })
+    const all = await bench({ proxy: proxy.url, timeout: 0.5, retrySchedule: [0, 0.1], breakerThreshold: 1 })
     proxy.toPort.set(20_000, behave)
     const refused = endpoint('http://127.0.0.1:20000/', { id: '8', network_id: '2' })
     await all.append(endpoint(hook.url), event('first'))

@@ -11,55 +11,56 @@ const outcome = (result: Outcome['result']): Outcome => ({
   retryAfter: undefined,
   milliseconds: 1,
 })
-const none = async () => false
 
 /** An endpoint whose circuit has opened, and whose cooldown of ten seconds is over. */
 async function afterCooldown() {
-  let monotonic = 0
+  let now = 0
   const settings = { ...defaultSettings, breakerThreshold: 1, breakerCooldown: 10 }
   const endpoint = { order: 'none', rate_per_second: null, fresh_starts: 0, disabled: null } as StoredEndpoint['endpoint']
-  const clock = () => monotonic
-  const health = new EndpointHealth(
-    { endpoint, state: undefined },
-    { settings: () => settings, monotonic: clock, timeline: clock },
-  )
-  await health.learn(1, health.circuit.begin(1), outcome('timeout'), true, none, 0)
-  monotonic = 10_000
+  const health = new EndpointHealth({ endpoint, state: undefined }, { settings: () => settings, timeline: () => now })
+  const attempt = (event: number, result: Outcome['result']) => health.circuit.begin(event).run(async () => outcome(result))
+  for (const event of [1, 2]) await attempt(event, 'timeout')
+  now = 10_000
   expect(health.circuit.permit().kind).toBe('ready')
-  return health
+  return { health, attempt }
 }
 
-test.each(['blocked', 'damaged'] as const)(
+test.each(['blocked', 'damaged', 'aborted'] as const)(
   'a probe that was %s leaves the circuit open, and the cooldown begins anew',
   async (result) => {
-    const health = await afterCooldown()
-    const effect = await health.learn(2, health.circuit.begin(2), outcome(result), false, none, 10_000)
-    expect(effect.circuit).toBeUndefined()
+    const { health, attempt } = await afterCooldown()
+    expect((await attempt(2, result)).circuit).toBeUndefined()
     expect(health.circuit.permit()).toEqual({ kind: 'open', readyAt: 20_000 })
   },
 )
 
-test('a probe that was delivered closes the circuit', async () => {
-  const health = await afterCooldown()
-  expect((await health.learn(2, health.circuit.begin(2), outcome('delivered'), false, none, 10_000)).circuit).toBe('closed')
+test('nothing starts while a probe is in flight, or while attempts from before the opening are', async () => {
+  const { health } = await afterCooldown()
+  // As before the failures: eight at once.
+  for (let count = 0; count < 8; count++) health.learn({ probe: false }, outcome('delivered'), undefined, 0)
+  expect(health.limit).toBe(8)
+  expect(health.blockedUntil(10_000, 0, 1)).toBe(Number.POSITIVE_INFINITY)
+  expect(health.blockedUntil(10_000, 0, 0)).toBeUndefined()
+  const probe = Promise.withResolvers<Outcome>()
+  const attempted = health.circuit.begin(2).run(() => probe.promise)
+  expect(health.blockedUntil(10_000, 0, 1)).toBe(Number.POSITIVE_INFINITY)
+  probe.resolve(outcome('delivered'))
+  expect((await attempted).circuit).toBe('closed')
 })
 
-test('an endpoint that the proxy hangs for gives its slots to others, though nothing counts; the next quick one is quick again', async () => {
+test('an endpoint that the proxy hangs for gives its slots to others, though nothing counts; the next quick one is quick again', () => {
   const settings = { ...defaultSettings }
   const endpoint = { order: 'none', rate_per_second: null, fresh_starts: 0, disabled: null } as StoredEndpoint['endpoint']
-  const health = new EndpointHealth(
-    { endpoint, state: undefined },
-    { settings: () => settings, monotonic: () => 0, timeline: () => 0 },
-  )
-  const finish = async (result: Outcome['result'], milliseconds: number) => {
+  const health = new EndpointHealth({ endpoint, state: undefined }, { settings: () => settings, timeline: () => 0 })
+  const finish = (result: Outcome['result'], milliseconds: number) => {
     const made = { ...outcome(result), milliseconds }
     health.ended(made)
-    await health.learn(1, health.circuit.begin(1), made, false, none, 0)
+    health.learn({ probe: false }, made, undefined, 0)
     return [health.standing, health.limit, health.current.failingSince]
   }
-  for (let count = 0; count < 2; count++) await finish('delivered', 5)
-  await finish('delivered', 5)
-  expect(await finish('proxy_failed', 5)).toEqual(['quick', 4, null])
-  expect(await finish('proxy_failed', 10_000)).toEqual(['doubtful', 1, null])
-  expect(await finish('delivered', 5)).toEqual(['quick', 2, null])
+  for (let count = 0; count < 2; count++) finish('delivered', 5)
+  finish('delivered', 5)
+  expect(finish('proxy_failed', 5)).toEqual(['quick', 4, null])
+  expect(finish('proxy_failed', 10_000)).toEqual(['doubtful', 1, null])
+  expect(finish('delivered', 5)).toEqual(['quick', 2, null])
 })
