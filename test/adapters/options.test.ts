@@ -155,7 +155,7 @@ test.each<[string, (given: never) => unknown, unknown, string]>([
     'postgresStorage',
     postgresStorage,
     { url: new URL('postgres://x') },
-    'option `url` must be an address such as postgres://user:password@host:5432/database, got an object',
+    'option `url` must be an address such as postgres://user:password@host:5432/database, got a URL',
   ],
   ...['localhost/db', 'mysql://host/db', 'postgres://host:99999/db', 'postgres://ada:p#ss@host/db'].flatMap(
     (url): [string, (given: never) => unknown, unknown, string][] => [
