@@ -59,11 +59,11 @@ test('numbers lose nothing: the largest id is kept', async () => {
   expect((await send('tags.show', { params: { id: created.body.id } })).body).toEqual(created.body)
 })
 
-test('requests may send ids as numbers or as texts, with leading zeros too', async () => {
+test('requests may send ids as numbers or as texts; one with a leading zero names nothing', async () => {
   const { send } = await createSeededCommunity()
-  for (const space_id of ['201', 201, '0201'])
+  for (const space_id of ['201', 201])
     expect((await send('posts.create', { body: { space_id, title: 'Hello' } })).body.space_id).toBe('201')
-  for (const space_id of ['18446744073709551615', 9007199254740991])
+  for (const space_id of ['0201', '18446744073709551615', 9007199254740991])
     expect((await send('posts.create', { body: { space_id, title: 'Hello' } })).status).toBe(404)
   for (const space_id of ['-1', '1.5', 1.5, -1, 1e21, '', ' 1', 'x', true, null, [201], { id: 201 }])
     expect((await send('posts.create', { body: { space_id, title: 'Hello' } })).status, JSON.stringify(space_id)).toBe(422)
