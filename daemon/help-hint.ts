@@ -22,7 +22,7 @@ export const programCommands = {
     ...['list', 'export'].map((name) => `audit ${name}`),
   ],
   'folkmoot-relay': [
-    ...['run', 'check', 'config', 'status', 'deliveries', 'dead', 'explain', 'replay', 'skip', 'close-circuit'],
+    ...['run', 'check', 'config', 'status', 'deliveries', 'dead', 'explain', 'resend', 'skip', 'close-circuit'],
     'endpoints test',
   ],
 } as const

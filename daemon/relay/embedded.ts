@@ -4,15 +4,14 @@ import { version } from '../../adapters/version.ts'
 import type { Tracing } from '../../lib/base/tracing.ts'
 import { withoutPassword } from '../../lib/base/without-password.ts'
 import type { Backlog } from '../../lib/outbox/source.ts'
-import type { RelayView } from '../../lib/relay/relay-view.ts'
+import type { EndpointStatus, RelayAdmin } from '../../lib/relay/relay-admin.ts'
+import { relayAdmin } from './admin/admin.ts'
+import { embeddedBackend } from './admin/backend.ts'
 import type { RelayEvents } from './events.ts'
 import { unknownKind } from './ingest/outbox-address.ts'
 import { foreignDirectory, mistakenDirectory } from './ingest/outbox-presence.ts'
-import { openOperatorStore } from './open-store.ts'
-import { relayViewOf } from './operate/view/of-relay.ts'
 import { startService } from './service.ts'
 import { checkSettings, type Settings } from './settings.ts'
-import type { EndpointStatus } from './store/operator/operator-store.ts'
 
 /** Settings as in the file of `--config`, and callbacks. */
 export interface EmbeddedRelayOptions extends Partial<Omit<Settings, 'encryptionKeyFile' | 'telemetry'>>, RelayEvents {
@@ -52,7 +51,7 @@ export interface EmbeddedRelay {
   /** Its figures in Prometheus's text form, for a route of yours. */
   metrics(): Promise<string>
   /** Deliveries and endpoints, for the option `relay` of `createPanel`. */
-  readonly view: RelayView
+  readonly admin: RelayAdmin
   /**
    * Reads the file of `clientIdentities` and the files in it again, after a certificate was renewed.
    * @throws SettingsError and keeps the old ones
@@ -115,30 +114,25 @@ export async function startRelay(options: EmbeddedRelayOptions): Promise<Embedde
   const service = await startService({ outbox, settings, encryptionKeys, version, events, tracing })
   const { relay, metrics, controlPort } = service
   if (foreign !== undefined) onFault('the outbox may be a wrong directory', new Error(foreign))
-  const view = relayViewOf(relay, outbox)
+  const admin = relayAdmin(outbox, embeddedBackend(relay))
   return {
-    view,
+    admin,
     async status() {
-      const store = await openOperatorStore(outbox)
-      try {
-        const backlog = await relay.backlog().catch(() => null)
-        return {
-          ready: relay.ready,
-          outbox: withoutPassword(outbox),
-          inFlight: relay.scheduler.inFlight,
-          behindForMs: relay.behindFor,
-          backlog,
-          controlPort,
-          endpoints: await store.endpoints(),
-        }
-      } finally {
-        await store.close()
+      const backlog = await relay.backlog().catch(() => null)
+      return {
+        ready: relay.ready,
+        outbox: withoutPassword(outbox),
+        inFlight: relay.scheduler.inFlight,
+        behindForMs: relay.behindFor,
+        backlog,
+        controlPort,
+        endpoints: (await admin.status({})).endpoints,
       }
     },
     metrics: () => metrics.text(),
     reload: () => service.reconfigure(settings, encryptionKeys),
     async stop(graceMs = 15_000) {
-      await view.close()
+      await admin.close()
       await service.close(graceMs)
     },
   }

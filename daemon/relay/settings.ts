@@ -105,7 +105,7 @@ export const settingRules = {
   ),
   /** Days to keep dead deliveries, deliveries of disabled endpoints, and notices. */
   keepDead: v.optional(days, 30),
-  /** Days to keep delivered events, for replays and to detect duplicates. */
+  /** Days to keep delivered events, for resends and to detect duplicates. */
   keepDelivered: v.optional(days, 7),
   /**
    * Host events that are off by default: `exhausted`, one `DeliveryExhaustedHook` for each delivery without attempts left instead of one

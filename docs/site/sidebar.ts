@@ -52,7 +52,7 @@ export const parts: readonly Part[] = [
         page('operating/several-relays', 'Several relays'),
         page('operating/manage', 'Manage'),
         page('operating/watch', 'Watch'),
-        page('operating/inspect', 'Inspect and replay'),
+        page('operating/inspect', 'Inspect and resend'),
         page('operating/repair', 'Repair'),
       ]),
       page('upgrading', 'Upgrade'),

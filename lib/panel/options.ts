@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../base/clock.ts'
 import { callable, checkedOptions, instance, must, type RulesOf, stated, withMethods } from '../base/options.ts'
 import { reporterOf } from '../kernel/report.ts'
 import { isPath, isPublicUrl } from '../options.ts'
-import type { RelayView } from '../relay/relay-view.ts'
+import type { RelayAdmin } from '../relay/relay-admin.ts'
 import type { FaultContext, Report } from '../settings.ts'
 import type { Authorize } from './request/access.ts'
 import type { Brand } from './ui/brand.ts'
@@ -14,7 +14,7 @@ export interface PanelOptions<Host = void> {
   /** Decides about each request. Required: without a visitor the panel is closed. */
   readonly authorize: Authorize<Host>
   /** The relay, for deliveries and the state of endpoints. Without it the panel shows that there is no relay. */
-  readonly relay?: RelayView
+  readonly relay?: RelayAdmin
   /** The path at which requests for the panel arrive: `/admin/panel` by default, `''` for every path. */
   readonly basePath?: string
   /**
@@ -49,7 +49,7 @@ export interface PanelOptions<Host = void> {
 
 /** Checked options. */
 export interface PanelSettings {
-  readonly relay: RelayView | undefined
+  readonly relay: RelayAdmin | undefined
   readonly basePath: string
   readonly origin: string | undefined
   readonly brand: Brand
@@ -61,7 +61,7 @@ export interface PanelSettings {
   readonly report: Report
 }
 
-const relayCalls = ['status', 'activity', 'deliveries', 'count', 'delivery', 'replay', 'replayed', 'stopReplay', 'test']
+const relayCalls = ['status', 'activity', 'list', 'count', 'get', 'resend', 'progress', 'stop', 'test']
 const name = v.pipe(
   v.string(must('be a text')),
   v.minLength(1, must('not be empty')),
@@ -91,8 +91,8 @@ const signOut = v.custom<string>(
 const rules = {
   authorize: callable<Authorize<never>>(),
   relay: stated(
-    v.optional(withMethods<RelayView>([...relayCalls, 'enable', 'disable'])),
-    'deliveries would not be shown (the view is that of `await startRelay(…)`)',
+    v.optional(withMethods<RelayAdmin>([...relayCalls, 'enable', 'disable'])),
+    'deliveries would not be shown (`admin` of `await startRelay(…)`)',
   ),
   basePath: v.optional(v.custom<string>(isPath, must("be '' or the path of a URL without a trailing slash")), '/admin/panel'),
   publicUrl: v.optional(

@@ -1,6 +1,6 @@
 /** A request to a page: its visitor, its network, and the way to other pages. */
 import type { Community } from '../community.ts'
-import type { Actor } from '../relay/relay-view.ts'
+import type { Actor } from '../relay/relay-admin.ts'
 import type { Id } from '../storage/table.ts'
 import type { NetworkRow } from '../storage/tables/administration.ts'
 import type { PanelSettings } from './options.ts'

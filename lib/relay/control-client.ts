@@ -1,10 +1,10 @@
-/** The relay for the panel over its control port, for a panel in another process. Web standards alone. */
+/** The administration of a relay over its control port, for a panel in another process. Web standards alone. */
 import * as v from 'valibot'
 import { callable, checkedOptions, must, type RulesOf } from '../base/options.ts'
-import { answers } from './control-answers.ts'
-import type { DeliveryFilter, RelayView } from './relay-view.ts'
+import { type Call, calls } from './calls.ts'
+import type { RelayAdmin } from './relay-admin.ts'
 
-/** The options of `relayViewOverControl`. */
+/** The options of `relayAdminOverControl`. */
 export interface RelayControlOptions {
   /** The address of the control port: `http://127.0.0.1:9464`. */
   readonly url: string
@@ -40,34 +40,22 @@ const rules = {
   fetch: v.optional(callable<typeof fetch>()),
 } satisfies RulesOf<RelayControlOptions>
 
-interface Call<T> {
-  readonly path: string
-  readonly answer: v.GenericSchema<unknown, T>
-  readonly query?: Readonly<Record<string, string | number | undefined>>
-  /** Sent with POST. */
-  readonly body?: object
-  readonly withinMs?: number
-}
-
 /**
- * The view of a relay by its control port. Only that relay's machine reaches it, because it listens on 127.0.0.1.
+ * The administration of a relay by its control port. Only that relay's machine reaches it, because it listens on 127.0.0.1.
  * @throws TypeError that lists every problem of the options
  */
-export function relayViewOverControl(given: RelayControlOptions): RelayView {
+export function relayAdminOverControl(given: RelayControlOptions): RelayAdmin {
   if (typeof given !== 'object' || given === null)
-    throw new TypeError('relayViewOverControl: the options must be an object with `url` and `key`')
+    throw new TypeError('relayAdminOverControl: the options must be an object with `url` and `key`')
   const { problems, options } = checkedOptions('option', rules, given)
-  if (problems.length > 0) throw new TypeError(`relayViewOverControl: ${problems.join('; ')}`)
+  if (problems.length > 0) throw new TypeError(`relayAdminOverControl: ${problems.join('; ')}`)
   const { url, key, timeoutMs, fetch: own } = options
   const { origin } = new URL(url)
 
-  /** @returns `undefined` if the relay has no such thing */
-  async function ask<T>({ path, answer, query = {}, body, withinMs = timeoutMs }: Call<T>): Promise<T | undefined> {
-    const search = new URLSearchParams()
-    for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
+  async function textFrom(path: string, init: RequestInit, withinMs: number): Promise<string | undefined> {
     const authorization = `Bearer ${(typeof key === 'function' ? await key() : key).trim()}`
-    const response = await (own ?? fetch)(`${origin}${path}${search.size > 0 ? `?${search}` : ''}`, {
-      ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+    const response = await (own ?? fetch)(`${origin}/${path}`, {
+      ...init,
       headers: { authorization, [auditedHeader]: 'yes' },
       redirect: 'error',
       signal: AbortSignal.timeout(withinMs),
@@ -76,65 +64,63 @@ export function relayViewOverControl(given: RelayControlOptions): RelayView {
     if (response.status === 404) return undefined
     if (response.status === 401) throw new Error('the relay refuses the control key')
     if (response.status !== 200) throw new Error(`the control of the relay answers ${response.status}: ${text.slice(0, 300)}`)
-    const result = v.safeParse(answer, JSON.parse(text))
-    if (!result.success) throw new Error('the control of the relay answers in an unknown form')
-    return result.output
+    return text
   }
 
-  /** @throws Error if the relay does not have it */
-  async function askFor<T>(call: Call<T>): Promise<T> {
-    const found = await ask(call)
-    if (found === undefined) throw new Error(`the control of the relay has no ${call.path}: start a relay of this version`)
-    return found
-  }
-
-  const below = (network: string, ...path: readonly string[]): string =>
-    ['/networks', network, ...path].map((each, place) => (place === 0 ? each : encodeURIComponent(each))).join('/')
-  const queryOf = (filter: DeliveryFilter): Call<unknown>['query'] => ({ ...filter })
-  const enabledBy = async (network: string, endpoint: string, action: 'enable' | 'disable') =>
-    (await ask({ path: below(network, 'endpoints', endpoint, action), answer: answers.enabled, body: {} })) !== undefined
-
-  return {
-    status: (network) => askFor({ path: below(network, 'status'), answer: answers.status }),
-    activity: (network, minutes) => askFor({ path: below(network, 'activity'), query: { minutes }, answer: answers.activity }),
-    deliveries: async (network, filter, { limit, after }) =>
-      after !== undefined && !isDelivery(after)
-        ? { items: [], next: null }
-        : askFor({ path: below(network, 'deliveries'), query: { ...queryOf(filter), limit, after }, answer: answers.page }),
-    count: (network, filter) =>
-      askFor({ path: below(network, 'deliveries', 'count'), query: { ...queryOf(filter) }, answer: answers.cappedCount }),
-    delivery: (network, id) =>
-      isDelivery(id) ? ask({ path: below(network, 'deliveries', id), answer: answers.detail }) : Promise.resolve(undefined),
-    replay: (network, selection, { perSecond, by }) =>
-      askFor({
-        path: below(network, 'replays'),
-        body: { ...selection, per_second: perSecond, ...by },
-        answer: answers.progress,
-      }),
-    replayed: (network, id) =>
-      isReplay(id) ? ask({ path: below(network, 'replays', id), answer: answers.progress }) : Promise.resolve(undefined),
-    stopReplay: (network, id) =>
-      isReplay(id)
-        ? ask({ path: below(network, 'replays', id, 'stop'), body: {}, answer: answers.progress })
-        : Promise.resolve(undefined),
-    async test(network, endpoint) {
-      // A relay that hangs is found within the time of any other call.
-      await askFor({ path: '/livez', answer: v.object({ alive: v.boolean() }) })
-      return ask({
-        path: below(network, 'endpoints', endpoint, 'test'),
-        body: {},
-        answer: answers.tested,
-        withinMs: Math.max(testTimeoutMs, timeoutMs),
+  /** @returns a function that makes a call; `undefined` if the relay has no such thing, as for an id that cannot be one */
+  const ask =
+    <I extends object, O>({ method, path, input, answer }: Call<I, O>, withinMs = timeoutMs) =>
+    async (given: I): Promise<O | undefined> => {
+      if (!v.is(input, given)) return undefined
+      const rest = new Map(Object.entries(given).filter(([, value]) => value !== undefined))
+      const named = path.replace(/:(\w+)/g, (_, name: string) => {
+        const value = encodeURIComponent(String(rest.get(name)))
+        rest.delete(name)
+        return value
       })
+      const search = new URLSearchParams()
+      if (method === 'GET') for (const [name, value] of rest) search.set(name, String(value))
+      const query = search.size > 0 ? `?${search}` : ''
+      const init = method === 'GET' ? {} : { method, body: JSON.stringify(Object.fromEntries(rest)) }
+      const text = await textFrom(`${named}${query}`, init, withinMs)
+      if (text === undefined) return undefined
+      const result = v.safeParse(answer, JSON.parse(text))
+      if (!result.success) throw new Error('the control of the relay answers in an unknown form')
+      return result.output
+    }
+
+  /** @returns a function that makes a call, and fails if the relay does not have it */
+  const need = <I extends object, O>(call: Call<I, O>) => {
+    const asked = ask(call)
+    return async (given: I): Promise<O> => {
+      const found = await asked(given)
+      if (found !== undefined) return found
+      throw new Error(`the control of the relay has no /${call.path}: start a relay of this version`)
+    }
+  }
+
+  const testBy = ask(calls.test, Math.max(testTimeoutMs, timeoutMs))
+  return {
+    status: need(calls.status),
+    activity: need(calls.activity),
+    list: async (given) => (v.is(calls.list.input, given) ? need(calls.list)(given) : { items: [], next: null }),
+    count: need(calls.count),
+    get: ask(calls.get),
+    resend: need(calls.resend),
+    progress: ask(calls.progress),
+    stop: ask(calls.stop),
+    skip: ask(calls.skip),
+    explain: ask(calls.explain),
+    async test(endpoint) {
+      // A relay that hangs is found within the time of any other call.
+      await textFrom('livez', {}, timeoutMs)
+      return testBy(endpoint)
     },
-    enable: (network, endpoint) => enabledBy(network, endpoint, 'enable'),
-    disable: (network, endpoint) => enabledBy(network, endpoint, 'disable'),
+    enable: ask(calls.enable),
+    disable: ask(calls.disable),
+    closeCircuit: ask(calls.closeCircuit),
   }
 }
-
-/** A link may contain anything: the relay is asked for ids alone. */
-const isDelivery = (id: string): boolean => /^\d{1,15}$/.test(id)
-const isReplay = (id: string): boolean => /^[\w-]{1,64}$/.test(id)
 
 /** The text of an answer. @throws Error for one that is too long */
 async function textOf({ body }: Response): Promise<string> {

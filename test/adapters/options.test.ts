@@ -7,7 +7,7 @@ import { lowdbStorage } from '../../adapters/storage/lowdb.ts'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { migratePostgres, postgresOutbox, postgresStorage } from '../../adapters/storage/postgres.ts'
 import { migrateSqlite, sqliteOutbox, sqliteStorage } from '../../adapters/storage/sqlite.ts'
-import { relayViewOverControl } from '../../lib/panel/index.ts'
+import { relayAdminOverControl } from '../../lib/panel/index.ts'
 import { memoryStore, receive, respond, sign } from '../../lib/receiver/index.ts'
 
 const unreadableAddress =
@@ -104,7 +104,7 @@ test.each<[string, (given: never) => unknown, unknown, string]>([
     undefined,
     "the second argument must be the directory of the outbox, such as './data/outbox'",
   ],
-  ['relayViewOverControl', relayViewOverControl, undefined, 'the options must be an object with `url` and `key`'],
+  ['relayAdminOverControl', relayAdminOverControl, undefined, 'the options must be an object with `url` and `key`'],
   ['memoryStore', memoryStore, { maximum: 5 }, 'option `maximum` does not exist. Options: max; did you mean max?'],
   ['memoryStore', memoryStore, 5, 'the options must be an object. Options: max'],
   ['sign', (given: never) => sign('{}', given), undefined, 'the options must be an object. Options: key, secrets, id, now'],

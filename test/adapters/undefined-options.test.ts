@@ -5,7 +5,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { testCommunity } from '../../adapters/testing/index.ts'
 import { createClient } from '../../lib/client/index.ts'
 import { type Community, createCommunity } from '../../lib/index.ts'
-import { createPanel, relayViewOverControl } from '../../lib/panel/index.ts'
+import { createPanel, relayAdminOverControl } from '../../lib/panel/index.ts'
 import { type Delivery, receive, respond, sign } from '../../lib/receiver/index.ts'
 
 /** What a program without types may give. */
@@ -31,7 +31,7 @@ const panel = (given: object) => createPanel(community({}), { authorize: () => n
 const mcp = (given: object) => createMcp(community({}), given as Options)
 const client = (given: object) =>
   createClient({ baseUrl: 'https://api.example.org', network: '1', token: 'secret', ...given } as Options)
-const relayView = (given: object) => relayViewOverControl({ url: 'http://127.0.0.1:9464', ...given } as Options)
+const relayView = (given: object) => relayAdminOverControl({ url: 'http://127.0.0.1:9464', ...given } as Options)
 
 /** A call of the community of a network that is there. */
 const calling = (work: (community: Community, given: Options) => Promise<unknown>) => async (given: object) =>
@@ -65,7 +65,7 @@ const cases = [
   ...undefinedIn('authorize', 'maskedFields').map(([name, given]) => ['createPanel', name, panel, given] as const),
   ...undefinedIn('token', 'only').map(([name, given]) => ['createMcp', name, mcp, given] as const),
   ['createClient', 'token', client, { token: undefined }] as const,
-  ['relayViewOverControl', 'key', relayView, { key: undefined }] as const,
+  ['relayAdminOverControl', 'key', relayView, { key: undefined }] as const,
   ['call', 'as', call, { as: undefined }] as const,
   ...undefinedIn('member_id', 'expires_at').map(([name, given]) => ['keys.create', name, newKey, given] as const),
   ['endpoints.upsert', 'secrets', newEndpoint, { secrets: undefined }] as const,

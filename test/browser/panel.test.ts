@@ -155,7 +155,7 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
       await page.getByRole('button', { name: 'Resend' }).click()
       await page.getByText('The delivery is queued again.').waitFor()
     })
-    expect(relay.replays.map(({ network, selection }) => [network, selection])).toEqual([['1', { ids: ['f1'] }]])
+    expect(relay.resends.map(({ network_id, ids }) => [network_id, ids])).toEqual([['1', ['f1']]])
   })
 
   test('Scalar shows the operations and sends requests, and none leaves the origin', async ({ skip }) => {

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sqliteStorage } from '../../adapters/storage/sqlite.ts'
-import { relayViewOf } from '../../daemon/relay/operate/view/of-relay.ts'
+import { relayAdmin } from '../../daemon/relay/admin/admin.ts'
+import { embeddedBackend } from '../../daemon/relay/admin/backend.ts'
 import { startRelay } from '../../daemon/relay/relay.ts'
-import type { RelayView } from '../../lib/panel/index.ts'
+import type { RelayAdmin } from '../../lib/panel/index.ts'
 import { receiver, status, until } from '../daemon/relay/support.ts'
 import { shared } from '../support/shared.ts'
 import { type Browser, connect, isInstalled, type Page } from './browser.ts'
@@ -16,7 +17,7 @@ describe.skipIf(!isInstalled)('the panel over a relay, in Chromium', () => {
   const directory = mkdtempSync(join(tmpdir(), 'folkmoot-browser-'))
   const closing: (() => Promise<unknown>)[] = []
   let site: Awaited<ReturnType<typeof startSite>>
-  let relayView: RelayView
+  let deliveries: RelayAdmin
   let browser: Browser
 
   beforeAll(async () => {
@@ -25,14 +26,14 @@ describe.skipIf(!isInstalled)('the panel over a relay, in Chromium', () => {
     const storage = await sqliteStorage({ path })
     // One attempt: a delivery that fails is dead at once.
     const relay = await startRelay({ outbox, settings: { allowHttp: true, allowPrivate: true, retrySchedule: [0] } })
-    const view = relayViewOf(relay, outbox)
-    relayView = view
-    site = await startSite(() => ({ actor: 'ada@example.org', networks: 'all', access: 'all' }), { relay: view }, storage)
+    const admin = relayAdmin(outbox, embeddedBackend(relay))
+    deliveries = admin
+    site = await startSite(() => ({ actor: 'ada@example.org', networks: 'all', access: 'all' }), { relay: admin }, storage)
     browser = await connect(await shared('browser'))
     closing.push(
       () => browser.close(),
       () => site.close(),
-      () => view.close(),
+      () => admin.close(),
       () => relay.close(0),
     )
   })
@@ -54,7 +55,7 @@ describe.skipIf(!isInstalled)('the panel over a relay, in Chromium', () => {
 
   /** The states of all deliveries of a network, as the relay has them. */
   const states = async (network: string) =>
-    (await relayView.deliveries(network, {}, { limit: 100 })).items.map(({ state, attempts }) => `${state} ${attempts}`)
+    (await deliveries.list({ network_id: network, limit: 100 })).items.map(({ state, attempts }) => `${state} ${attempts}`)
 
   /** A new space of a network. */
   const space = async (network: string) =>

@@ -253,9 +253,9 @@ describe.skipIf(!isInstalled).each([
       await keys.enter('Stopped')
       await keys.follow('To the deliveries', 'event-a')
     })
-    expect(relay.replays.map(({ selection, perSecond }) => [selection, perSecond])).toEqual([
-      [{ ids: ['a'] }, 1],
-      [{ filter: { state: 'dead' } }, 1],
+    expect(relay.resends).toMatchObject([
+      { ids: ['a'], per_second: 1 },
+      { state: 'dead', per_second: 1 },
     ])
     expect(relay.stopped).toEqual(['r2'])
   })

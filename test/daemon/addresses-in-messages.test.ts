@@ -49,7 +49,7 @@ const places: readonly Place[] = [
   ['folkmoot-relay', 'config', '--outbox', here],
   ['folkmoot-relay', 'config', '--proxy', here],
   ['folkmoot-relay', 'dead', '--outbox', here],
-  ['folkmoot-relay', 'replay', here],
+  ['folkmoot-relay', 'resend', here],
 ]
 
 describe.each(places.map((place) => [place.join(' '), place] as const))('%s', (_, [program, ...args]) => {

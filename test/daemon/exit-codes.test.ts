@@ -97,8 +97,8 @@ const failures = [
   server('from a server that cannot be reached', ({ nobody, storage }) => [
     ...['pull', '--from', nobody, '--network', '1', '--token', 't', '--to', `${storage}-copy`],
   ]),
-  relay('for an endpoint that is not there', ({ outbox }) => ['close-circuit', '--outbox', outbox, '--endpoint', '99']),
-  relay('for a network that is not there', ({ outbox }) => ['deliveries', '--outbox', outbox, '--network', '99']),
+  relay('for an endpoint that is not there', ({ outbox }) => ['close-circuit', '--outbox', outbox, '--endpoint-id', '99']),
+  relay('for a network that is not there', ({ outbox }) => ['deliveries', '--outbox', outbox, '--network-id', '99']),
   relay('on a control port that is taken', ({ outbox, port }) => ['run', '--outbox', outbox, '--control-port', port]),
   relay('for a check that finds a problem', ({ outbox, port }) => ['check', '--outbox', outbox, '--control-port', port]),
 ]

@@ -66,7 +66,7 @@ describe.each(['folkmoot', 'folkmoot-relay'] as const)('%s', (program) => {
 test.each([
   ['folkmoot', 'endpoints test 7', "unknown command 'test': it is `folkmoot-relay endpoints test`"],
   ['folkmoot', 'endpoints test --endpoint 7', "unknown command 'test': it is `folkmoot-relay endpoints test`"],
-  ['folkmoot', 'replay --event x', "unknown command 'replay': it is `folkmoot-relay replay`"],
+  ['folkmoot', 'resend --event-id x', "unknown command 'resend': it is `folkmoot-relay resend`"],
   ['folkmoot-relay', 'endpoints list', "unknown command 'list': it is `folkmoot endpoints list`"],
   ['folkmoot-relay', 'networks create --title x', "unknown command 'networks': it is `folkmoot networks`"],
   ['folkmoot', 'statu', "unknown command 'statu'"],

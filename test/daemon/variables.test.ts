@@ -178,8 +178,8 @@ test('one pair of variables serves the server and the relay, on a storage that h
     })
     // A network in the environment is no choice of what is sent again.
     vi.stubEnv('FOLKMOOT_NETWORK', '1')
-    expect(await ended('folkmoot-relay', 'replay')).toMatchObject({ code: 2, stderr: expect.stringContaining('a replay needs') })
-    const all = await ended('folkmoot-relay', 'replay', '--all')
+    expect(await ended('folkmoot-relay', 'resend')).toMatchObject({ code: 2, stderr: expect.stringContaining('a resend needs') })
+    const all = await ended('folkmoot-relay', 'resend', '--all')
     expect(all).toMatchObject({ code: 1, stderr: expect.stringMatching(/no endpoint of network 1.*FOLKMOOT_NETWORK/) })
     vi.stubEnv('FOLKMOOT_NETWORK', '')
     await relay.stop()

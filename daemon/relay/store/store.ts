@@ -12,7 +12,7 @@
  *
  * Times are milliseconds of the relay's timeline.
  */
-import type { DeliveryState } from '../../../lib/relay/relay-view.ts'
+import type { DeliveryState } from '../../../lib/relay/relay-admin.ts'
 import type { Endpoint, EndpointState, StoredEndpoint } from './endpoint/relay-endpoint.ts'
 import type { Notice } from './notice.ts'
 
@@ -206,7 +206,7 @@ export interface RelayStore {
   /** The contents to send, by delivery; unknown ones are omitted. */
   outgoing(deliveries: readonly Waiting[]): Promise<ReadonlyMap<number, Outgoing>>
 
-  /** Changes by others since the last poll: a replay from the command line, another relay. */
+  /** Changes by others since the last poll: a resend from the command line, another relay. */
   poll(): Promise<StoreChanges | undefined>
   /** Names the present lease. */
   readonly lease: string

@@ -5,7 +5,7 @@ import { withPasswordLeftOut } from '../../../adapters/sql/postgres/address.ts'
 import { isStorageError } from '../../../lib/storage/contract.ts'
 import { openOperatorStore } from '../../relay/open-store.ts'
 import { testEvent } from '../../relay/send/test-delivery.ts'
-import type { EndpointStatus, OperatorStore } from '../../relay/store/operator/operator-store.ts'
+import type { OperatorStore, StoredStatus } from '../../relay/store/operator/operator-store.ts'
 import { Ended, UsageError } from '../../usage.ts'
 
 /** The endpoint as it is registered. */
@@ -22,7 +22,7 @@ export interface RelayLink {
    */
   connect(arrived: (event_id: string) => Promise<void>, signal: AbortSignal): Promise<void>
   /** The endpoint as the relay has it, or undefined while no relay runs. */
-  status(): Promise<EndpointStatus | undefined>
+  status(): Promise<StoredStatus | undefined>
   close(): Promise<void>
 }
 
@@ -82,7 +82,7 @@ export function createRelayLink(outbox: string, { id, network_id }: Registered, 
       await eventually(
         async () => {
           if (isThere) return true
-          const [delivery] = await found.deliveries({ event: test.event_id, limit: 1 })
+          const [delivery] = await found.deliveries({ event_id: test.event_id, limit: 1 })
           if (delivery?.last_outcome && delivery.last_outcome !== 'delivered')
             throw new Ended(refusal(delivery.last_outcome, (await found.endpoints()).find(isOurs)?.last_error ?? null))
           return undefined

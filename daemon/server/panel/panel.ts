@@ -7,7 +7,7 @@ import { ApiError, isApiError } from '../../../lib/errors.ts'
 import type { Incoming } from '../../../lib/http/exchange.ts'
 import { isSecure, publicAddress, requireHost, requireHttps } from '../../../lib/http/steps/https.ts'
 import type { Community } from '../../../lib/index.ts'
-import { createPanel, type Panel, type RelayView } from '../../../lib/panel/index.ts'
+import { createPanel, type Panel, type RelayAdmin } from '../../../lib/panel/index.ts'
 import { isOwnForm, referrerPolicy } from '../../../lib/panel/request/forgery.ts'
 import { maxFormBytes } from '../../../lib/panel/request/form.ts'
 import { type PanelAnswer, policyHeaders, seeOther } from '../../../lib/panel/request/respond.ts'
@@ -18,7 +18,7 @@ import { panelPath } from './path.ts'
 
 export interface PanelParts {
   readonly community: Community
-  readonly relay: RelayView | undefined
+  readonly relay: RelayAdmin | undefined
   readonly logins: Logins
   /** The port of the server, for the name of the cookie. */
   readonly port: number

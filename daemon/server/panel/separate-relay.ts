@@ -3,13 +3,13 @@
 import { readFile } from 'node:fs/promises'
 import { isPostgresAddress } from '../../../adapters/sql/postgres/address.ts'
 import { withoutPassword } from '../../../lib/base/without-password.ts'
-import type { RelayView } from '../../../lib/relay/relay-view.ts'
+import type { RelayAdmin } from '../../../lib/relay/relay-admin.ts'
 import { UsageError } from '../../usage.ts'
 import type { ServeFlags } from '../serve/serve-flags.ts'
 
-/** The view, and the end of its connections. */
+/** The administration, and the end of its connections. */
 export interface SeparateRelay {
-  readonly view: RelayView
+  readonly admin: RelayAdmin
   close(): Promise<void>
 }
 
@@ -32,17 +32,17 @@ export async function separateRelay(outbox: string, flags: Flags): Promise<Separ
   const { relayControl: url, relayControlKeyFile } = flags
   if (url === undefined) {
     if (!isPostgresAddress(outbox)) return undefined
-    const { relayViewOfStore } = await import('../../relay/operate/view/of-store.ts')
-    const view = relayViewOfStore(outbox)
-    return { view, close: () => view.close() }
+    const { relayAdmin } = await import('../../relay/admin/admin.ts')
+    const admin = relayAdmin(outbox)
+    return { admin, close: () => admin.close() }
   }
   const { controlKeyPath } = await import('../../relay/operate/control/control-key.ts')
-  const { relayViewOverControl } = await import('../../../lib/relay/control-client.ts')
+  const { relayAdminOverControl } = await import('../../../lib/relay/control-client.ts')
   const file = relayControlKeyFile ?? controlKeyPath(outbox)
   // Read for each call: the relay makes the file at its first start.
   const key = async () => readFile(file, 'utf8')
   try {
-    return { view: relayViewOverControl({ url, key }), close: async () => undefined }
+    return { admin: relayAdminOverControl({ url, key }), close: async () => undefined }
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
     throw new UsageError(

@@ -1,6 +1,6 @@
 /** The relay of a server: in this process with `--relay`, or the one that its panel asks. */
 import type { Community } from '../../../lib/index.ts'
-import type { RelayView } from '../../../lib/relay/relay-view.ts'
+import type { RelayAdmin } from '../../../lib/relay/relay-admin.ts'
 import type { Relay } from '../../relay/relay.ts'
 import { separateRelay } from '../panel/separate-relay.ts'
 import { grace, type Starting } from './parts.ts'
@@ -15,12 +15,12 @@ export async function withRulesOfRelay(community: Community, flags: ServeFlags):
 }
 
 /** @returns the relay as the panel asks it; `undefined` if there is no way to ask one */
-export async function openRelay(starting: Starting, outbox: string): Promise<RelayView | undefined> {
+export async function openRelay(starting: Starting, outbox: string): Promise<RelayAdmin | undefined> {
   const { flags, onClose } = starting
   if (!flags.relay) {
     const separate = await separateRelay(outbox, flags)
     onClose(async () => separate?.close())
-    return separate?.view
+    return separate?.admin
   }
   const relay = await startRelayOf(starting, outbox)
   const { noteSettings, withdrawSettings } = await import('../../relay/operate/settings/settings-note.ts')
@@ -29,10 +29,11 @@ export async function openRelay(starting: Starting, outbox: string): Promise<Rel
     withdrawSettings(outbox)
     await relay.close(grace)
   })
-  const { relayViewOf } = await import('../../relay/operate/view/of-relay.ts')
-  const view = relayViewOf(relay, outbox)
-  onClose(() => view.close())
-  return view
+  const { relayAdmin } = await import('../../relay/admin/admin.ts')
+  const { embeddedBackend } = await import('../../relay/admin/backend.ts')
+  const admin = relayAdmin(outbox, embeddedBackend(relay))
+  onClose(() => admin.close())
+  return admin
 }
 
 async function startRelayOf({ flags, encryptionKeys, version, tracing, log }: Starting, outbox: string): Promise<Relay> {

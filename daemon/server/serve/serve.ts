@@ -2,7 +2,7 @@
 import { toNodeListener } from '../../../adapters/http/node.ts'
 import { refusedByDefault } from '../../../lib/base/reach.ts'
 import type { Community, Options, RateLimiter } from '../../../lib/index.ts'
-import type { RelayView } from '../../../lib/relay/relay-view.ts'
+import type { RelayAdmin } from '../../../lib/relay/relay-admin.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
 import { closeAll } from '../../close-all.ts'
 import type { Output } from '../../output.ts'
@@ -157,7 +157,7 @@ async function openDemo(starting: Starting, community: Community, storage: Stora
 function openPanel(
   { flags, url }: Starting,
   community: Community,
-  relay: RelayView | undefined,
+  relay: RelayAdmin | undefined,
   address: PanelAddress,
   onError: OnError,
 ): MountedPanel {

@@ -2,7 +2,7 @@
 
 import { TooSlow, within } from '../../base/timeout.ts'
 import { ApiError, isApiError } from '../../errors.ts'
-import type { EndpointHealth, RelayView } from '../../relay/relay-view.ts'
+import type { EndpointStatus, RelayAdmin } from '../../relay/relay-admin.ts'
 import type { View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
 import { badge, note, type Tone } from '../ui/parts.ts'
@@ -18,7 +18,7 @@ type Silence = 'none' | 'away' | 'slow'
  * Asks the relay. A failure is reported to the host, and never breaks the page.
  * @throws ApiError of the relay, whose sentence is for the visitor
  */
-export async function askRelay<T>({ settings }: View, ask: (relay: RelayView) => Promise<T>): Promise<FromRelay<T>> {
+export async function askRelay<T>({ settings }: View, ask: (relay: RelayAdmin) => Promise<T>): Promise<FromRelay<T>> {
   if (!settings.relay) return { there: false, why: 'none' }
   try {
     return { there: true, value: await within(settings.timeoutMs, 'the relay', ask(settings.relay)) }
@@ -50,7 +50,7 @@ const reasons = {
 export const relayNote = (answer: FromRelay<unknown>): Html | '' =>
   answer.there ? '' : note(answer.why === 'none' ? 'calm' : 'warn', html`<p>${reasons[answer.why]}</p>`)
 
-const tones: Readonly<Record<EndpointHealth['activity'], Tone>> = {
+const tones: Readonly<Record<EndpointStatus['activity'], Tone>> = {
   delivering: 'good',
   paused: 'calm',
   'circuit open': 'bad',
@@ -61,7 +61,7 @@ const tones: Readonly<Record<EndpointHealth['activity'], Tone>> = {
 }
 
 /** The state of an endpoint: from the relay, or from its definition alone. */
-export function stateBadge(enabled: boolean, health: EndpointHealth | undefined): Html {
+export function stateBadge(enabled: boolean, health: EndpointStatus | undefined): Html {
   if (!enabled) return badge('calm', 'Paused')
   if (!health) return badge('calm', 'On')
   return badge(tones[health.activity] ?? 'calm', activityWords[health.activity] ?? health.activity)

@@ -1,5 +1,5 @@
 /** The relay's states and outcomes in the words of the panel. */
-import type { DeliveryRow, DeliveryState, EndpointActivity } from '../../relay/relay-view.ts'
+import type { DeliveryRow, DeliveryState, EndpointActivity } from '../../relay/relay-admin.ts'
 
 export const stateWords: Readonly<Record<DeliveryState, string>> = {
   pending: 'Waiting',

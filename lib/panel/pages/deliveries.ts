@@ -1,7 +1,7 @@
 /** Deliveries: the list with its filter, and one delivery with its attempts. */
 import { ApiError, found } from '../../errors.ts'
 import { isForHost } from '../../events/catalogue.ts'
-import type { AttemptRow, DeliveryPage, DeliveryRow, DeliveryState, EndpointHealth } from '../../relay/relay-view.ts'
+import type { AttemptRow, DeliveryPage, DeliveryRow, DeliveryState, EndpointStatus } from '../../relay/relay-admin.ts'
 import { answered, askRelay, relayNote } from '../layout/ask-relay.ts'
 import { endpointNames } from '../layout/endpoint-names.ts'
 import { layout } from '../layout/layout.ts'
@@ -23,14 +23,14 @@ const stateOf = ({ state }: Pick<DeliveryRow, 'state'>): Html => badge(tones[sta
 const nameOf = ({ event_type }: Pick<DeliveryRow, 'event_type'>): string => event_type.replace(/Hook$/, '')
 
 /** The health of the endpoints by their ids, if any of the deliveries waits. */
-async function healthOfEndpoints(view: View, deliveries: readonly DeliveryRow[]): Promise<ReadonlyMap<string, EndpointHealth>> {
+async function healthOfEndpoints(view: View, deliveries: readonly DeliveryRow[]): Promise<ReadonlyMap<string, EndpointStatus>> {
   if (deliveries.every(({ state }) => state !== 'pending')) return new Map()
-  const asked = await askRelay(view, (relay) => relay.status(view.id))
+  const asked = await askRelay(view, (relay) => relay.status({ network_id: view.id }))
   return new Map((asked.there ? asked.value.endpoints : []).map((health) => [health.endpoint_id, health]))
 }
 
 /** When the next attempt is due, or what a delivery waits for whose endpoint gets nothing now. */
-function nextOf({ next_attempt_at }: DeliveryRow, health: EndpointHealth | undefined, now: number): Html | '' {
+function nextOf({ next_attempt_at }: DeliveryRow, health: EndpointStatus | undefined, now: number): Html | '' {
   if (!next_attempt_at) return ''
   switch (health?.activity) {
     case 'circuit open':
@@ -57,7 +57,7 @@ async function list(view: View): Promise<PanelAnswer> {
   const paging = { limit: pageSize, ...(after === '' ? {} : { after }) }
   const isWrong = given.problems.size > 0
   const asked = await askRelay(view, async (relay): Promise<DeliveryPage> => {
-    return isWrong ? { items: [], next: null } : relay.deliveries(view.id, given.filter, paging)
+    return isWrong ? { items: [], next: null } : relay.list({ ...given.filter, ...paging, network_id: view.id })
   })
   const { items, next } = asked.there ? asked.value : { items: [], next: null }
   const nameOfEndpoint = endpointNames(endpoints)
@@ -120,7 +120,7 @@ function responseOf({ answer, answer_headers }: AttemptRow): Html | string {
 
 async function show(view: View): Promise<PanelAnswer> {
   const id = view.params['id'] ?? ''
-  const delivery = found(answered(await askRelay(view, (relay) => relay.delivery(view.id, id))), 'Delivery')
+  const delivery = found(answered(await askRelay(view, (relay) => relay.get({ network_id: view.id, id }))), 'Delivery')
   const health = (await healthOfEndpoints(view, [delivery])).get(delivery.endpoint_id)
   const endpoints = await view.community.endpoints.list(view.id)
   const path = `deliveries/${encodeURIComponent(delivery.id)}`

@@ -2,7 +2,7 @@
 import { isDay } from '../../base/date-time.ts'
 import { catalogue, hostCatalogue } from '../../events/catalogue.ts'
 import type { Endpoint } from '../../host/endpoint.ts'
-import type { DeliveryFilter, DeliveryState } from '../../relay/relay-view.ts'
+import type { DeliveryFilter, DeliveryState } from '../../relay/relay-admin.ts'
 import { endpointNames } from '../layout/endpoint-names.ts'
 import { outcomeWords, stateWords } from '../layout/wording.ts'
 import type { Form } from '../request/form.ts'

@@ -2,7 +2,7 @@
 import { isoTime } from '../../base/clock.ts'
 import type { KeyListing } from '../../host/keys.ts'
 import type { KeyTraffic, Traffic, TrafficHour } from '../../http/traffic.ts'
-import { mostOfEndpoint, type RelayActivity, type RelayMinute, type RelayStatus } from '../../relay/relay-view.ts'
+import { mostOfEndpoint, type RelayActivity, type RelayMinute, type RelayStatus } from '../../relay/relay-admin.ts'
 import { askRelay, relayNote } from '../layout/ask-relay.ts'
 import { endpointNames } from '../layout/endpoint-names.ts'
 import { layout } from '../layout/layout.ts'
@@ -149,8 +149,8 @@ async function keysInUse(view: View, traffic: Traffic): Promise<Html> {
 
 async function show(view: View): Promise<PanelAnswer> {
   const asked = await askRelay(view, async (relay) => ({
-    activity: await relay.activity(view.id, minutes),
-    status: await relay.status(view.id),
+    activity: await relay.activity({ network_id: view.id, minutes }),
+    status: await relay.status({ network_id: view.id }),
   }))
   const traffic = await view.community.traffic(view.id)
   const keys = await keysInUse(view, traffic)

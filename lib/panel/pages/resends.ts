@@ -1,6 +1,6 @@
 /** Resending deliveries: the question with count and filter, the progress, and its stop. */
 import { ApiError, found } from '../../errors.ts'
-import type { CappedCount, ReplayProgress, ReplaySelection } from '../../relay/relay-view.ts'
+import type { CappedCount, DeliveryFilter, ResendProgress, ResendRequest } from '../../relay/relay-admin.ts'
 import { answered, askRelay } from '../layout/ask-relay.ts'
 import { endpointNames } from '../layout/endpoint-names.ts'
 import { layout } from '../layout/layout.ts'
@@ -17,14 +17,17 @@ const counted = ({ count, exact }: CappedCount): string => `${number(count)}${ex
 
 const idsIn = (form: View['form']): readonly string[] => [...new Set(form.all('id').filter((id) => /^\S{1,200}$/.test(id)))]
 
+/** Deliveries that are named, or a filter. */
+type ResendSelection = Pick<ResendRequest, 'ids'> & DeliveryFilter
+
 /** The deliveries that a form names. @throws ApiError 422 for none, and for a filter that cannot be right */
-function selectionOf(form: View['form']): { readonly selection: ReplaySelection; readonly fields: readonly Html[] } {
+function selectionOf(form: View['form']): { readonly selection: ResendSelection; readonly fields: readonly Html[] } {
   if (form.has('all')) {
     const { filter, query, problems } = filterFrom(form)
     const [problem] = problems.values()
     if (problem !== undefined) throw new ApiError(422, { error: problem })
     // To resend what was delivered or skipped, a person has to ask for that state.
-    const selection = { filter: { state: 'dead' as const, ...filter } }
+    const selection = { state: 'dead' as const, ...filter }
     const fields = [html`<input type="hidden" name="all" value="1">`, ...hiddenFields({ state: 'dead', ...query })]
     return { selection, fields }
   }
@@ -41,13 +44,12 @@ async function ask(view: View): Promise<PanelAnswer> {
   if (!view.query.has('all') && idsIn(view.query).length === 0)
     return seeOther(view.link('deliveries', { ...query, done: 'nothing' }))
   const { selection, fields } = selectionOf(view.query)
-  const count =
-    'ids' in selection
-      ? { count: selection.ids.length, exact: true }
-      : answered(await askRelay(view, (relay) => relay.count(view.id, selection.filter)))
+  const count = selection.ids
+    ? { count: selection.ids.length, exact: true }
+    : answered(await askRelay(view, (relay) => relay.count({ ...selection, network_id: view.id })))
   const many = count.count === 1 && count.exact ? '1 delivery' : `${counted(count)} deliveries`
   const nameOf = endpointNames(await view.community.endpoints.list(view.id))
-  const text = html`${'ids' in selection ? html`<p>The selected ones.</p>` : described({ state: 'dead', ...query }, nameOf)}
+  const text = html`${selection.ids ? html`<p>The selected ones.</p>` : described({ state: 'dead', ...query }, nameOf)}
 <p>Each is sent again, and gets its full number of attempts. Deliveries that are waiting stay as they are.</p>`
   const pace = field(
     { name: 'rate', label: 'At most, each second', problems: noProblems },
@@ -64,13 +66,15 @@ async function begin(view: View): Promise<PanelAnswer> {
   const { selection } = selectionOf(view.form)
   const { state: _, ...query } = filterFrom(view.form).query
   const rate = view.form.get('rate')
-  const perSecond = rates.includes(rate) ? Number(rate) : 10
+  const per_second = rates.includes(rate) ? Number(rate) : 10
   const { by } = view
-  const started = answered(await askRelay(view, (relay) => relay.replay(view.id, selection, { perSecond, by })))
-  return seeOther(view.link(`deliveries/resends/${encodeURIComponent(started.id)}`, 'ids' in selection ? {} : query))
+  const started = answered(
+    await askRelay(view, (relay) => relay.resend({ ...selection, ...by, per_second, network_id: view.id })),
+  )
+  return seeOther(view.link(`deliveries/resends/${encodeURIComponent(started.id)}`, selection.ids ? {} : query))
 }
 
-const states: Readonly<Record<ReplayProgress['state'], Html>> = {
+const states: Readonly<Record<ResendProgress['state'], Html>> = {
   running: badge('warn', 'Running'),
   done: badge('good', 'Queued'),
   stopped: badge('calm', 'Stopped'),
@@ -79,7 +83,10 @@ const states: Readonly<Record<ReplayProgress['state'], Html>> = {
 
 async function show(view: View): Promise<PanelAnswer> {
   const id = view.params['id'] ?? ''
-  const { state, done, of, started_at } = found(answered(await askRelay(view, (relay) => relay.replayed(view.id, id))), 'Resend')
+  const { state, done, of, started_at } = found(
+    answered(await askRelay(view, (relay) => relay.progress({ network_id: view.id, id }))),
+    'Resend',
+  )
   const isRunning = state === 'running'
   const refreshed = isRunning && html`data-refresh="2"`
   const stop = html`<form method="post" action="${view.link(`deliveries/resends/${encodeURIComponent(id)}/stop`)}"><button class="danger">Stop</button></form>`
@@ -107,7 +114,7 @@ export const resendRoutes: readonly Route[] = [
     action: 'deliveries.resend',
     async handle(view) {
       const id = view.params['id'] ?? ''
-      found(answered(await askRelay(view, (relay) => relay.stopReplay(view.id, id))), 'Resend')
+      found(answered(await askRelay(view, (relay) => relay.stop({ network_id: view.id, id }))), 'Resend')
       return seeOther(view.link(`deliveries/resends/${encodeURIComponent(id)}`))
     },
   },
@@ -117,10 +124,10 @@ export const resendRoutes: readonly Route[] = [
     action: 'deliveries.resend',
     async handle(view) {
       const id = view.params['id'] ?? ''
-      const options = { perSecond: 1, by: view.by }
+      const resend = { ids: [id], per_second: 1, ...view.by, network_id: view.id }
       const started = answered(
         await askRelay(view, async (relay) =>
-          (await relay.delivery(view.id, id)) ? relay.replay(view.id, { ids: [id] }, options) : undefined,
+          (await relay.get({ network_id: view.id, id })) ? relay.resend(resend) : undefined,
         ),
       )
       found(started, 'Delivery')

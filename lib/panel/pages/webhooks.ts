@@ -3,7 +3,7 @@ import { isoTime } from '../../base/clock.ts'
 import { isStorableId } from '../../base/ids.ts'
 import { found } from '../../errors.ts'
 import type { Endpoint } from '../../host/endpoint.ts'
-import { type AttemptCount, type EndpointHealth, mostOfEndpoint, type RelayStatus } from '../../relay/relay-view.ts'
+import { type AttemptCount, type EndpointStatus, mostOfEndpoint, type RelayStatus } from '../../relay/relay-admin.ts'
 import { addressNote } from '../layout/address-note.ts'
 import { askRelay, relayNote, stateBadge } from '../layout/ask-relay.ts'
 import { nameOf } from '../layout/endpoint-names.ts'
@@ -30,9 +30,9 @@ export async function ownEndpointOf(view: View): Promise<Endpoint> {
   return found(isHosts(endpoint) ? undefined : endpoint, 'Endpoint')
 }
 
-const waiting = ({ pending }: EndpointHealth): string => `${number(pending)}${pending < mostOfEndpoint ? '' : '+'}`
+const waiting = ({ pending }: EndpointStatus): string => `${number(pending)}${pending < mostOfEndpoint ? '' : '+'}`
 
-const failed = ({ dead }: EndpointHealth): string => `${number(dead)}${dead < mostOfEndpoint ? '' : '+'}`
+const failed = ({ dead }: EndpointStatus): string => `${number(dead)}${dead < mostOfEndpoint ? '' : '+'}`
 
 const hourMs = 3_600_000
 
@@ -47,7 +47,7 @@ function everyHour(given: readonly AttemptCount[], now: number): readonly Attemp
 }
 
 /** The share of attempts of the last day that were delivered, with a chart of its hours. */
-function lastDay(health: EndpointHealth, now: number): Html {
+function lastDay(health: EndpointStatus, now: number): Html {
   const hours = everyHour(health.hours, now)
   const delivered = hours.reduce((all, hour) => all + hour.delivered, 0)
   const failed = hours.reduce((all, hour) => all + hour.failed, 0)
@@ -67,10 +67,10 @@ function lastDay(health: EndpointHealth, now: number): Html {
 
 const eventsOf = ({ events }: Endpoint): string => (events === null ? 'Every event' : `${number(events.length)} chosen`)
 
-const healthIn = (status: RelayStatus | undefined, id: string): EndpointHealth | undefined =>
+const healthIn = (status: RelayStatus | undefined, id: string): EndpointStatus | undefined =>
   status?.endpoints.find(({ endpoint_id }) => endpoint_id === id)
 
-function row(view: View, endpoint: Endpoint, health: EndpointHealth | undefined): Html {
+function row(view: View, endpoint: Endpoint, health: EndpointStatus | undefined): Html {
   return html`<tr ${!endpoint.enabled && html`class="off"`}>
 <th scope="row"><a href="${view.link(`webhooks/${endpoint.id}`)}">${own(nameOf(endpoint))}</a><br><span class="small soft url">${endpoint.url}</span></th>
 <td>${stateBadge(endpoint.enabled, health)}${health?.reason && html`<br><span class="small">${health.reason}</span>`}</td>
@@ -96,7 +96,7 @@ const resultOf = ({ query }: View) => {
 
 async function list(view: View): Promise<PanelAnswer> {
   const endpoints = await view.community.endpoints.list(view.id)
-  const status = await askRelay(view, (relay) => relay.status(view.id))
+  const status = await askRelay(view, (relay) => relay.status({ network_id: view.id }))
   const add =
     may(view.visitor, 'endpoints.create') &&
     html`<a class="button primary" href="${view.link('webhooks/new')}">Add an endpoint</a>`
@@ -119,7 +119,7 @@ ${endpoints.length > 0 ? list : empty('No endpoint yet', 'Add the address of a p
 const action = (view: View, id: string, name: string, label: string, tone = ''): Html =>
   html`<form method="post" action="${view.link(`webhooks/${id}/${name}`)}"><button class="${tone}">${label}</button></form>`
 
-function buttons(view: View, endpoint: Endpoint, health: EndpointHealth | undefined): Html {
+function buttons(view: View, endpoint: Endpoint, health: EndpointStatus | undefined): Html {
   const { visitor, link } = view
   const { id, enabled } = endpoint
   const isOwn = !isHosts(endpoint)
@@ -136,7 +136,7 @@ const orders = { none: 'No order: quickest', fifo: 'One at a time, oldest first'
 
 async function show(view: View): Promise<PanelAnswer> {
   const endpoint = await endpointOf(view)
-  const status = await askRelay(view, (relay) => relay.status(view.id))
+  const status = await askRelay(view, (relay) => relay.status({ network_id: view.id }))
   const health = status.there ? healthIn(status.value, endpoint.id) : undefined
   return page(
     layout(
@@ -178,7 +178,7 @@ ${health && health.dead > 0 && may(view.visitor, 'deliveries.resend') && html`<a
 /** Sends the test event; the answer is a page that a reload would send again, so that nothing is kept. */
 async function test(view: View): Promise<PanelAnswer> {
   const endpoint = await endpointOf(view)
-  const sent = await askRelay(view, (relay) => relay.test(view.id, endpoint.id))
+  const sent = await askRelay(view, (relay) => relay.test({ network_id: view.id, endpoint_id: endpoint.id }))
   const answer = sent.there ? sent.value : undefined
   const back = html`<p class="row"><a class="button" href="${view.link(`webhooks/${endpoint.id}`)}">Back to the endpoint</a></p>`
   const unknown = sent.there && note('warn', html`<p>The relay has not heard of this endpoint yet. Try again in a moment.</p>`)

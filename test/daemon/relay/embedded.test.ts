@@ -101,15 +101,18 @@ test('`stop` waits for attempts in flight', async () => {
   expect(outcomes).toEqual(['delivered'])
 })
 
-test('its view is what the panel asks', async () => {
+test('its administration is what the panel asks', async () => {
   const hook = await receiver()
   const storage = await sqliteStorage({ path: join(temporaryDirectory(), 'db.sqlite') })
   const { community, network, joins, encryptionKeys } = await communityOn(storage, `${hook.url}/`)
   const relay = await start({ outbox: storage, encryptionKeys, ...local })
   await joins('Oil')
   await until(() => hook.received.length === 1, 'the event comes')
-  expect(await relay.view.status(network.id)).toMatchObject({ running: true, endpoints: [{ activity: 'delivering' }] })
-  expect(createPanel(community, { authorize: () => null, relay: relay.view })).toBeDefined()
+  expect(await relay.admin.status({ network_id: network.id })).toMatchObject({
+    running: true,
+    endpoints: [{ activity: 'delivering' }],
+  })
+  expect(createPanel(community, { authorize: () => null, relay: relay.admin })).toBeDefined()
 })
 
 test('with `controlPort` it has the control that commands find, and `stop` closes it', async () => {

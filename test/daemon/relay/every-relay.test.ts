@@ -10,7 +10,7 @@ const files: Readonly<Record<string, () => Promise<unknown>>> = {
   erasure: () => import('./erasure.test.ts'),
   explain: () => import('./operate/explain.test.ts'),
   operator: () => import('./operate/operator.test.ts'),
-  'relay-view': () => import('./operate/relay-view.test.ts'),
+  'relay-view': () => import('./operate/relay-admin.test.ts'),
   skip: () => import('./operate/skip.test.ts'),
   'backlog-of-a-subject': () => import('./schedule/backlog-of-a-subject.test.ts'),
   'open-circuit': () => import('./schedule/open-circuit.test.ts'),

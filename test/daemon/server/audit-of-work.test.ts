@@ -94,14 +94,14 @@ describe.each(engines)('of an outbox in %s', (name, place) => {
     const at = place()
     const { relay, told, first, second } = await withDead(at)
     const before = [(await told(first.id)).length, (await told(second.id)).length] as const
-    expect((await relay('replay', '--all', '--rate', '100')).stdout).toBe('{"replayed":3}\n')
-    expect((await relay('skip', '--endpoint', first.endpoint)).stdout).toBe('{"skipped":2}\n')
-    expect((await relay('close-circuit', '--endpoint', first.endpoint)).code).toBe(0)
-    const test = ['endpoints', 'test', '--endpoint', first.endpoint, '--allow-http', '--allow-private']
+    expect((await relay('resend', '--all', '--per-second', '100')).stdout).toBe('{"resent":3}\n')
+    expect((await relay('skip', '--endpoint-id', first.endpoint)).stdout).toBe('{"skipped":2}\n')
+    expect((await relay('close-circuit', '--endpoint-id', first.endpoint)).code).toBe(0)
+    const test = ['endpoints', 'test', '--endpoint-id', first.endpoint, '--allow-http', '--allow-private']
     expect((await relay(...test)).code).toBe(0)
     // Nothing is due again, and nobody has such an endpoint: nothing was asked.
-    expect((await relay('replay', '--all')).stdout).toBe('{"replayed":0}\n')
-    expect((await relay('skip', '--endpoint', '999')).code).toBe(1)
+    expect((await relay('resend', '--all')).stdout).toBe('{"resent":0}\n')
+    expect((await relay('skip', '--endpoint-id', '999')).code).toBe(1)
     if (name === 'a directory') {
       // They wait for whoever holds the storage: here a running server.
       expect(readdirSync(join(at.outbox, 'audit')).length).toBe(10)
@@ -115,17 +115,17 @@ describe.each(engines)('of an outbox in %s', (name, place) => {
     ]
     const endpoint = { type: 'endpoint', id: first.endpoint, name: 'Shop' }
     const network = { type: 'network', id: first.id, name: null }
-    const replayed = { filter: { state: 'dead', limit: 10_000 }, per_second: 100 }
+    const resent = { filter: { state: 'dead', limit: 10_000 }, per_second: 100 }
     const { outcome, status } = { outcome: 'delivered', status: 204 }
     expect(lines).toMatchObject([
-      ...works('deliveries.resent', network, { ...replayed, matched: 2 }, { resent: 2 }),
+      ...works('deliveries.resent', network, { ...resent, matched: 2 }, { resent: 2 }),
       ...works('deliveries.skipped', endpoint, { filter: {} }, { skipped: 2 }),
       ...works('endpoint.circuit_closed', endpoint, {}, { was: 'closed' }),
       ...works('endpoint.tested', endpoint, {}, { outcome, status }),
     ])
     for (const [place, { details }] of lines.entries()) expect(details.work_id).toBe(lines[place - (place % 2)].details.work_id)
     expect((await told(second.id)).slice(before[1])).toMatchObject(
-      works('deliveries.resent', { ...network, id: second.id }, { ...replayed, matched: 1 }, { resent: 1 }),
+      works('deliveries.resent', { ...network, id: second.id }, { ...resent, matched: 1 }, { resent: 1 }),
     )
     if (name === 'a directory') expect(readdirSync(join(at.outbox, 'audit'))).toEqual([])
   })
@@ -137,8 +137,8 @@ test('a command of the relay that cannot write its line does nothing, and names 
   const { relay, first } = await withDead(at)
   writeFileSync(join(at.outbox, 'audit'), 'no directory')
   for (const args of [
-    ['replay', '--all'],
-    ['close-circuit', '--endpoint', first.endpoint],
+    ['resend', '--all'],
+    ['close-circuit', '--endpoint-id', first.endpoint],
   ]) {
     const { code, stderr } = await relay(...args)
     expect([code, stderr]).toEqual([2, expect.stringContaining('nothing was done, because the audit cannot be written')])

@@ -77,7 +77,7 @@ test('the relay is asked in the name of the visitor, and its work leaves a line 
   await post('2/deliveries/resends/r3/stop')
   relay.testAnswer = undefined
   await post(`1/webhooks/${id}/test`)
-  relay.replay = async () => {
+  relay.resend = async () => {
     throw new Error('away')
   }
   expect((await post('1/deliveries/5/resend')).status).toBe(502)
@@ -97,11 +97,11 @@ test.each([
   const refusing = { ...community.audit, record: () => Promise.reject(error) }
   const by: typeof community.by = (actor) => ({ ...community.by(actor), audit: refusing })
   let asked = 0
-  relay.replay = async () => {
+  relay.resend = async () => {
     asked++
     throw new Error('must not be asked')
   }
-  const panel = createPanel({ ...community, by }, { authorize: () => ada, relay: relay.view, onError: () => {} })
+  const panel = createPanel({ ...community, by }, { authorize: () => ada, relay: relay.admin, onError: () => {} })
   const headers = { 'sec-fetch-site': 'same-origin' }
   const answer = await panel(new Request('https://panel.test/admin/panel/1/deliveries/5/resend', { method: 'POST', headers }))
   expect([answer?.status, (await answer?.text())?.includes('The storage is busy'), asked]).toEqual([503, true, 0])

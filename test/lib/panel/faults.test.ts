@@ -1,6 +1,6 @@
 /** Faults of the host, of its storage and of the relay: each is a page that shows what to do, and the process lives. */
 import { expect, test } from 'vitest'
-import { createPanel, type PanelOptions, type RelayView } from '../../../lib/panel/index.ts'
+import { createPanel, type PanelOptions, type RelayAdmin } from '../../../lib/panel/index.ts'
 import { StorageError } from '../../../lib/storage/contract.ts'
 import { deliveryOf, relayOf } from './relay.ts'
 import { admin, createTestPanel } from './support.ts'
@@ -82,8 +82,8 @@ test.each([
   ['rejects', () => Promise.reject(new Error(secret)), 502],
   ['hangs', never, 504],
 ])('with a relay that %s every page without it works, and the others name the relay', async (_, call, status) => {
-  const names = [...Object.keys(relayOf()), ...Object.keys(relayOf().view)]
-  const relay = Object.fromEntries(names.map((name) => [name, call])) as unknown as RelayView
+  const names = [...Object.keys(relayOf()), ...Object.keys(relayOf().admin)]
+  const relay = Object.fromEntries(names.map((name) => [name, call])) as unknown as RelayAdmin
   const { get, post, community, faults } = await createTestPanel(admin, { relay, timeoutMs: 1000 })
   const { id } = await community.endpoints.upsert({ network_id: '1', url: 'https://hooks.example.org/a', key: true })
   const working = ['1/overview', '1/webhooks', `1/webhooks/${id}`, '1/deliveries'].map(get)
@@ -98,9 +98,9 @@ test.each([
 
 test('a relay that answers nonsense is a fault of one page, and no other page has it', async () => {
   const relay = {
-    ...relayOf({ 1: [deliveryOf('d1')] }).view,
-    delivery: async () => ({ id: 'd1' }) as never,
-    deliveries: async () => undefined as never,
+    ...relayOf({ 1: [deliveryOf('d1')] }).admin,
+    get: async () => ({ id: 'd1' }) as never,
+    list: async () => undefined as never,
   }
   const { get, faults } = await createTestPanel(admin, { relay })
   for (const path of ['1/deliveries', '1/deliveries/d1']) {

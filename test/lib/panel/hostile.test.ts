@@ -113,7 +113,7 @@ test('a filter with a value twice, one that is too long and one of control chara
     expect((await get(`1/deliveries/resend?all=1&${query}`)).status).toBe(422)
     expect((await post('1/deliveries/resend', [...new URLSearchParams(`all=1&${query}`)])).status).toBe(422)
   }
-  expect([relay.filters, relay.replays]).toEqual([[], []])
+  expect([relay.filters, relay.resends]).toEqual([[], []])
   expect((await get(`1/deliveries?event=${'x'.repeat(9000)}`)).status).toBe(414)
   for (const after of ['a%00b', 'x'.repeat(301), 'a%20b']) expect((await get(`1/deliveries?after=${after}`)).status).toBe(422)
 })
@@ -205,5 +205,5 @@ test('each change needs its own action, and a list without it is a 403', async (
     `1/webhooks/${id}/remove`,
   ]
   for (const path of [...forms, '1/deliveries/resend?id=d1']) expect([path, (await get(path)).status]).toEqual([path, 403])
-  expect([relay.tested, relay.replays]).toEqual([[], []])
+  expect([relay.tested, relay.resends]).toEqual([[], []])
 })

@@ -1,10 +1,12 @@
 /** A relay of a test: what the panel would be given by any implementation of the interface. */
-import type { DeliveryDetail, EndpointHealth, RelayView, ReplaySelection, TestAnswer } from '../../../lib/panel/index.ts'
+import type { DeliveryDetail, EndpointStatus, RelayAdmin, ResendRequest, TestAnswer } from '../../../lib/panel/index.ts'
 
-type Health = Partial<Omit<EndpointHealth, 'hours'>> &
-  Pick<EndpointHealth, 'endpoint_id'> & { hours?: [delivered: number, failed: number][] }
+type Health = Partial<Omit<EndpointStatus, 'hours'>> &
+  Pick<EndpointStatus, 'endpoint_id'> & { hours?: [delivered: number, failed: number][] }
 
-const healthOf = ({ hours = [], ...health }: Health, now: number): EndpointHealth => ({
+const healthOf = ({ hours = [], ...health }: Health, now: number): EndpointStatus => ({
+  ...{ network_id: '1', name: null, origin: 'https://example.org', path: '/', state: 'active', circuit: 'closed' },
+  ...{ disabled: null, unreadable: null, set_aside: false, failing_since: null },
   ...{ activity: 'delivering', reason: null, pending: 0, dead: 0, oldest_pending_at: null, last_success_at: null },
   ...{ last_error: null, next_attempt_at: null, next_probe_at: null },
   ...health,
@@ -15,7 +17,7 @@ const healthOf = ({ hours = [], ...health }: Health, now: number): EndpointHealt
 })
 
 export const deliveryOf = (id: string, given: Partial<DeliveryDetail> = {}): DeliveryDetail => ({
-  ...{ id, endpoint_id: '7', event_id: `event-${id}`, event_type: 'PostCreatedHook' },
+  ...{ id, network_id: '1', endpoint_id: '7', event_id: `event-${id}`, event_type: 'PostCreatedHook' },
   ...{ event_timestamp: '2026-11-20T09:00:00.000Z', state: 'delivered', attempts: 1 },
   ...{ last_attempt_at: '2026-11-20T09:00:01.000Z', last_outcome: 'delivered', last_status: 204, milliseconds: 12 },
   ...{ next_attempt_at: null, body: '{"payload":{"title":"Hello"}}', history: [] },
@@ -33,7 +35,7 @@ export function relayOf(
   const endpoints: Health[] = []
   const tested: string[] = []
   const filters: unknown[] = []
-  const replays: { network: string; selection: ReplaySelection; by: unknown; perSecond: number }[] = []
+  const resends: ResendRequest[] = []
   const stopped: string[] = []
   const at = '2026-11-20T10:00:00.000Z'
   const state = {
@@ -45,39 +47,46 @@ export function relayOf(
   const progress = (id: string, end: 'running' | 'stopped') => ({
     ...{ id, state: end, done: 3, of: { count: 10, exact: true }, started_at: at },
   })
-  const view: RelayView = {
-    status: async () => ({ running: state.running, endpoints: endpoints.map((each) => healthOf(each, now)) }),
+  const admin: RelayAdmin = {
+    status: async () => ({
+      ...{ running: state.running, relays: [], notices: [] },
+      endpoints: endpoints.map((each) => healthOf(each, now)),
+    }),
     activity: async () => ({
       minutes: [{ at, delivered: 60, failed: 5, circuit_changes: 1 }],
       ...{ oldest_pending_at: null, pending: { count: 500_000, exact: false } },
     }),
-    async deliveries(network, filter, { limit, after }) {
+    async list({ network_id = '', limit = 50, after, ...filter }) {
       filters.push(filter)
       const start = after === undefined ? 0 : Number(after)
-      const items = rows(network).slice(start, start + limit)
-      return { items, next: start + limit < rows(network).length ? String(start + limit) : null }
+      const items = rows(network_id).slice(start, start + limit)
+      return { items, next: start + limit < rows(network_id).length ? String(start + limit) : null }
     },
-    count: async (network) => (state.counted.count > 0 ? state.counted : { count: rows(network).length, exact: true }),
-    delivery: async (network, id) => rows(network).find((each) => each.id === id),
-    async replay(network, selection, { by, perSecond }) {
-      replays.push({ network, selection, by, perSecond })
-      return progress(`r${replays.length}`, 'running')
+    count: async ({ network_id = '' }) =>
+      state.counted.count > 0 ? state.counted : { count: rows(network_id).length, exact: true },
+    get: async ({ network_id = '', id }) => rows(network_id).find((each) => each.id === id),
+    async resend(request) {
+      resends.push(request)
+      return progress(`r${resends.length}`, 'running')
     },
-    replayed: async (network, id) =>
-      replays[Number(id.slice(1)) - 1]?.network === network
+    progress: async ({ network_id, id }) =>
+      resends[Number(id.slice(1)) - 1]?.network_id === network_id
         ? progress(id, stopped.includes(id) ? 'stopped' : 'running')
         : undefined,
-    async stopReplay(network, id) {
-      if (replays[Number(id.slice(1)) - 1]?.network !== network) return undefined
+    async stop({ network_id, id }) {
+      if (resends[Number(id.slice(1)) - 1]?.network_id !== network_id) return undefined
       stopped.push(id)
       return progress(id, 'stopped')
     },
-    async test(network, endpoint) {
-      tested.push(`${network} ${endpoint}`)
+    skip: async () => ({ skipped: 0 }),
+    explain: async () => undefined,
+    async test({ network_id, endpoint_id }) {
+      tested.push(`${network_id} ${endpoint_id}`)
       return state.testAnswer
     },
-    enable: async () => true,
-    disable: async () => true,
+    enable: async () => ({ enabled: true }),
+    disable: async () => ({ enabled: false }),
+    closeCircuit: async (ref) => ({ ...ref, was: 'open' }),
   }
-  return Object.assign(state, view, { view, endpoints, tested, filters, replays, stopped })
+  return Object.assign(state, admin, { admin, endpoints, tested, filters, resends, stopped })
 }

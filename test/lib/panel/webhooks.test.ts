@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { catalogue } from '../../../lib/events/catalogue.ts'
-import type { RelayView } from '../../../lib/panel/index.ts'
+import type { RelayAdmin } from '../../../lib/panel/index.ts'
 import { relayOf } from './relay.ts'
 import { admin, createTestPanel } from './support.ts'
 
@@ -137,8 +137,8 @@ test('pages work when there is no relay, or when it is away', async () => {
   const without = await createTestPanel()
   expect((await without.get('1/webhooks')).text).toContain('No relay is connected')
   const away = () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.7'))
-  const calls = Object.keys(relayOf()).concat(Object.getOwnPropertyNames(relayOf().view))
-  const gone = Object.fromEntries(calls.map((name) => [name, away])) as unknown as RelayView
+  const calls = Object.keys(relayOf()).concat(Object.getOwnPropertyNames(relayOf().admin))
+  const gone = Object.fromEntries(calls.map((name) => [name, away])) as unknown as RelayAdmin
   const { get, faults, community } = await createTestPanel(admin, { relay: gone })
   const { id } = await community.endpoints.upsert({ network_id: '1', url, key: true })
   for (const path of ['1/webhooks', `1/webhooks/${id}`]) {

@@ -1,40 +1,42 @@
 /** The relay over its control port, when something is wrong with that port. `test/daemon/relay/operate` has the rest. */
 import { expect, test } from 'vitest'
-import { type RelayControlOptions, relayViewOverControl } from '../../../lib/panel/index.ts'
+import { type RelayControlOptions, relayAdminOverControl } from '../../../lib/panel/index.ts'
 
 const url = 'http://127.0.0.1:9464'
 const answering = (body: unknown, status = 200) =>
-  relayViewOverControl({ url, key: 'k', fetch: async () => new Response(JSON.stringify(body), { status }) })
+  relayAdminOverControl({ url, key: 'k', fetch: async () => new Response(JSON.stringify(body), { status }) })
 
 test('a relay that does not answer in time counts as away', async () => {
   const silent = (_: unknown, init?: RequestInit) =>
     new Promise<Response>((_, fail) => init?.signal?.addEventListener('abort', () => fail(init.signal?.reason)))
-  const view = relayViewOverControl({ url, key: 'k', timeoutMs: 20, fetch: silent })
-  await expect(view.status('1')).rejects.toMatchObject({ name: 'TimeoutError' })
-  await expect(view.test('1', '7')).rejects.toMatchObject({ name: 'TimeoutError' })
+  const admin = relayAdminOverControl({ url, key: 'k', timeoutMs: 20, fetch: silent })
+  await expect(admin.status({ network_id: '1' })).rejects.toMatchObject({ name: 'TimeoutError' })
+  await expect(admin.test({ network_id: '1', endpoint_id: '7' })).rejects.toMatchObject({ name: 'TimeoutError' })
 })
 
 test('an answer in an unknown form is refused, because another program may have the port', async () => {
-  await expect(answering({ running: 'yes' }).status('1')).rejects.toThrow('answers in an unknown form')
-  await expect(answering({ items: [{ id: '1' }], next: null }).deliveries('1', {}, { limit: 5 })).rejects.toThrow('unknown form')
-  await expect(answering({ error: 'there is nothing here' }, 404).count('1', {})).rejects.toThrow(
-    'has no /networks/1/deliveries/count',
+  await expect(answering({ running: 'yes' }).status({ network_id: '1' })).rejects.toThrow('answers in an unknown form')
+  await expect(answering({ items: [{ id: '1' }], next: null }).list({ network_id: '1', limit: 5 })).rejects.toThrow(
+    'unknown form',
   )
-  await expect(answering({ error: 'busy' }, 503).count('1', {})).rejects.toThrow('answers 503')
+  await expect(answering({ error: 'there is nothing here' }, 404).count({ network_id: '1' })).rejects.toThrow(
+    'has no /deliveries/count',
+  )
+  await expect(answering({ error: 'busy' }, 503).count({ network_id: '1' })).rejects.toThrow('answers 503')
 })
 
 test('a link with an id that cannot be one asks nothing of the relay', async () => {
-  const view = relayViewOverControl({ url, key: 'k', fetch: () => Promise.reject(new Error('asked')) })
-  expect(await view.delivery('1', '../2/status')).toBeUndefined()
-  expect(await view.replayed('1', '../../livez')).toBeUndefined()
-  expect(await view.stopReplay('1', 'a b')).toBeUndefined()
-  expect(await view.deliveries('1', {}, { limit: 5, after: 'x' })).toEqual({ items: [], next: null })
+  const admin = relayAdminOverControl({ url, key: 'k', fetch: () => Promise.reject(new Error('asked')) })
+  expect(await admin.get({ network_id: '1', id: '../2/status' })).toBeUndefined()
+  expect(await admin.progress({ network_id: '1', id: '../../livez' })).toBeUndefined()
+  expect(await admin.stop({ network_id: '1', id: 'a b' })).toBeUndefined()
+  expect(await admin.list({ network_id: '1', limit: 5, after: 'x' })).toEqual({ items: [], next: null })
 })
 
 test('the key is read again for each call, without the line end of its file', async () => {
   const given: string[] = []
   let key = 'first'
-  const view = relayViewOverControl({
+  const admin = relayAdminOverControl({
     url,
     key: async () => `${key}\n`,
     fetch: async (_, init) => {
@@ -42,9 +44,9 @@ test('the key is read again for each call, without the line end of its file', as
       return new Response('{"count":0,"exact":true}')
     },
   })
-  await view.count('1', {})
+  await admin.count({ network_id: '1' })
   key = 'second'
-  await view.count('1', { state: 'dead' })
+  await admin.count({ network_id: '1', state: 'dead' })
   expect(given).toEqual(['Bearer first', 'Bearer second'])
 })
 
@@ -54,5 +56,5 @@ test.each<[Partial<RelayControlOptions>, string]>([
   [{ key: '' }, 'option `key` must be the text of the key file'],
   [{ timeoutMs: 0 }, 'option `timeoutMs` must be milliseconds from 1 to 300000'],
 ])('an option that cannot be right is named: %j', (wrong, problem) => {
-  expect(() => relayViewOverControl({ url, key: 'k', ...wrong })).toThrow(problem)
+  expect(() => relayAdminOverControl({ url, key: 'k', ...wrong })).toThrow(problem)
 })

@@ -1,4 +1,6 @@
 /** `folkmoot-relay config`: the settings that a relay would run with here and where each comes from, next to those of a running one. */
+
+import type { RunningRelay } from '../../../../lib/relay/relay-admin.ts'
 import { encryptionKeysVariable } from '../../../encryption-keys.ts'
 import { jsonLines, plain } from '../../../json.ts'
 import { encryptionKeysOf } from '../../../read-encryption-keys.ts'
@@ -8,7 +10,6 @@ import { systemClock } from '../../clock.ts'
 import { openOperatorStore } from '../../open-store.ts'
 import { shownProxy } from '../../send/proxy.ts'
 import { type Settings, settingRules } from '../../settings.ts'
-import type { RunningRelay } from '../../store/operator/operator-store.ts'
 import { outboxOf, readSettings, type SettingFlags, type SettingSources, settingSources } from '../settings/read-settings.ts'
 import { notedSettings } from '../settings/settings-note.ts'
 

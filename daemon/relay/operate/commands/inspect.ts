@@ -1,12 +1,14 @@
 /** `folkmoot-relay status`, `deliveries` and `dead`: they work with a running relay, and without one. */
+import { inputs } from '../../../../lib/relay/calls.ts'
+import type { DeliveryRow, EndpointRef, EndpointStatus, NoticeStatus } from '../../../../lib/relay/relay-admin.ts'
 import { jsonLines, plain } from '../../../json.ts'
 import { type Column, table, time } from '../../../table.ts'
+import { UsageError } from '../../../usage.ts'
+import { findEndpoint, type OpenRelayAdmin, relayAdmin } from '../../admin/admin.ts'
+import { checkKnown, type FilterFlags, fromFlags } from '../../admin/filter.ts'
 import { systemClock } from '../../clock.ts'
-import { openOperatorStore } from '../../open-store.ts'
 import type { Endpoint } from '../../store/endpoint/relay-endpoint.ts'
-import type { DeliveryStatus, EndpointStatus, NoticeStatus, OperatorStore } from '../../store/operator/operator-store.ts'
 import { outboxOf } from '../settings/read-settings.ts'
-import { checkKnown, type SelectionFlags, selectionOf } from '../tasks/delivery-selection.ts'
 
 export interface InspectFlags {
   readonly outbox?: string
@@ -16,28 +18,47 @@ export interface InspectFlags {
   readonly width?: number | undefined
 }
 
-/** The flags that select deliveries. */
-export const choosing = <F extends InspectFlags>({ outbox: _outbox, json: _json, wide: _wide, width: _width, ...rest }: F) => rest
+export interface ListFlags extends InspectFlags, FilterFlags {
+  readonly limit?: string
+}
 
-export async function withStore<T>(flags: InspectFlags, work: (store: OperatorStore) => Promise<T>): Promise<T> {
-  const store = await openOperatorStore(outboxOf(flags.outbox))
+export interface EndpointFlags extends InspectFlags {
+  readonly endpointId?: string
+  readonly networkId?: string
+}
+
+export async function withAdmin<T>({ outbox }: InspectFlags, work: (admin: OpenRelayAdmin) => Promise<T>): Promise<T> {
+  const admin = relayAdmin(outboxOf(outbox))
   try {
-    return await work(store)
+    return await work(admin)
   } finally {
-    await store.close()
+    await admin.close()
   }
+}
+
+/** Work on one endpoint. @throws UsageError */
+export async function onEndpoint<T>(
+  command: string,
+  { endpointId, networkId, ...flags }: EndpointFlags,
+  work: (admin: OpenRelayAdmin, ref: EndpointRef) => Promise<T>,
+): Promise<T> {
+  if (endpointId === undefined) throw new UsageError(`${command} needs --endpoint-id`)
+  return withAdmin(flags, async (admin) => {
+    const { network_id } = await findEndpoint(admin, endpointId, networkId)
+    return work(admin, { network_id, endpoint_id: endpointId })
+  })
 }
 
 /** Every endpoint: its state, its circuit, its waiting and dead deliveries. */
 export async function status(flags: InspectFlags): Promise<string> {
-  return withStore(flags, async (store) => {
-    const relays = await store.relays()
-    const endpoints = await store.endpoints()
-    const notices = await store.notices(flags.json ? 100 : 5)
-    if (flags.json) return jsonLines([{ running: relays.length > 0, pid: relays[0]?.pid ?? null, relays, endpoints, notices }])
+  return withAdmin(flags, async (admin) => {
+    const found = await admin.status({})
+    const { relays, endpoints } = found
+    if (flags.json) return jsonLines([{ ...found, pid: relays[0]?.pid ?? null }])
     const running = relays.map(({ host, pid }) => plain(`a relay is running (process ${pid} on ${host})`))
     const shown = { now: systemClock.now(), wide: flags.wide, width: flags.width }
     const listed = table(endpointColumns(endpoints), endpoints, { ...shown, empty: 'No endpoint is registered.' })
+    const notices = found.notices.slice(0, 5)
     const recent = notices.length === 0 ? '' : `\n${table(noticeColumns, notices, { ...shown, empty: '' })}`
     return `${running.join('\n') || 'no relay is running'}\n\n${listed}${recent}`
   })
@@ -87,12 +108,12 @@ const noticeColumns: readonly Column<NoticeStatus>[] = [
 ]
 
 /** The name of the endpoint of a delivery; else its host. */
-function nameIn(endpoints: readonly Endpoint[], { network_id, endpoint_id }: DeliveryStatus): string | null {
+function nameIn(endpoints: readonly Endpoint[], { network_id, endpoint_id }: DeliveryRow): string | null {
   const endpoint = endpoints.find((each) => each.network_id === network_id && each.id === endpoint_id)
   return endpoint ? (endpoint.name ?? URL.parse(endpoint.url)?.host ?? null) : null
 }
 
-const deliveryColumns = (endpoints: readonly Endpoint[]): readonly Column<DeliveryStatus>[] => [
+const deliveryColumns = (endpoints: readonly Endpoint[]): readonly Column<DeliveryRow>[] => [
   { title: 'state', cell: (each) => each.state },
   { title: 'event', cell: (each) => each.event_id, fits: 'whole' },
   { title: 'type', cell: (each) => each.event_type.replace(/Hook$/, '') },
@@ -104,27 +125,26 @@ const deliveryColumns = (endpoints: readonly Endpoint[]): readonly Column<Delive
   { title: 'attempts', cell: (each) => each.attempts, shown: 'spare' },
   { title: 'last attempt', cell: (each) => time(each.last_attempt_at), shown: 'wide' },
   { title: 'network', cell: (each) => each.network_id, shown: 'wide' },
-  { title: 'delivery', cell: (each) => each.delivery, shown: 'wide' },
+  { title: 'delivery', cell: (each) => each.id, shown: 'wide' },
 ]
 
-/** Deliveries, the newest first; as JSON with each of their attempts that failed. */
-export async function deliveries(flags: InspectFlags & SelectionFlags): Promise<string> {
-  const selection = selectionOf(choosing(flags), '--')
-  return withStore(flags, async (store) => {
-    await checkKnown(store, selection)
-    const found = await store.deliveries(selection)
+/** Deliveries, the newest first; as JSON with each of their attempts. */
+export async function deliveries(flags: ListFlags): Promise<string> {
+  const { limit = 50, ...filter } = fromFlags(inputs.list, flags)
+  return withAdmin(flags, async (admin) => {
+    const store = await admin.store()
+    await checkKnown(store, filter)
+    const found = await store.deliveries({ ...filter, limit })
     if (!flags.json) {
-      const empty = selection.state === 'dead' ? 'No delivery is dead.' : 'No delivery matches.'
+      const empty = filter.state === 'dead' ? 'No delivery is dead.' : 'No delivery matches.'
       const columns = deliveryColumns(await store.knownEndpoints())
       return table(columns, found, { now: systemClock.now(), wide: flags.wide, width: flags.width, empty })
     }
     const told: object[] = []
-    for (const each of found) told.push({ ...each, history: await store.attempts(each.delivery) })
+    for (const each of found) told.push({ ...each, history: await store.attempts(Number(each.id)) })
     return jsonLines(told)
   })
 }
 
 /** Dead deliveries with each of their failed attempts, the newest first. */
-export async function dead(flags: InspectFlags & SelectionFlags): Promise<string> {
-  return deliveries({ ...flags, status: 'dead' })
-}
+export const dead = (flags: ListFlags): Promise<string> => deliveries({ ...flags, state: 'dead' })

@@ -1,16 +1,18 @@
 /** The command line of the relay. A command's modules are loaded when it runs, so that help and usage errors come without delay. */
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
+import * as v from 'valibot'
+import { deliveryFilter } from '../../../../lib/relay/delivery-filter.ts'
+import type { DeliveryFilter } from '../../../../lib/relay/relay-admin.ts'
 import { handOverKeys, withEncryptionKeys } from '../../../encryption-keys.ts'
 import { hintAtHelp, hintAtOtherProgram } from '../../../help-hint.ts'
 import { usageLine } from '../../../json.ts'
 import { heedVariables, variableOption } from '../../../variables.ts'
 import { handOverNoProxy, withSettingFlags } from '../settings/setting-flags.ts'
-import type { ReplayFlags, SelectionFlags } from '../tasks/delivery-selection.ts'
 import type { CheckFlags } from './check.ts'
-import type { CircuitFlags } from './close-circuit.ts'
 import type { ConfigFlags } from './config.ts'
 import type { ExplainFlags } from './explain.ts'
-import type { InspectFlags } from './inspect.ts'
+import type { EndpointFlags, InspectFlags, ListFlags } from './inspect.ts'
+import type { ResendFlags } from './resend.ts'
 import type { Host, RunFlags } from './run.ts'
 import type { SkipFlags } from './skip.ts'
 import type { TestFlags } from './test-endpoint.ts'
@@ -33,8 +35,8 @@ export function createProgram(host: Host): Command {
   const { width } = host
   const print = async (text: Promise<string>): Promise<void> => void host.output.write(await text)
 
-  const command = (name: string, description: string): Command =>
-    program
+  const command = (name: string, description: string, parent = program): Command =>
+    parent
       .command(name)
       .description(description)
       .addOption(
@@ -51,16 +53,21 @@ export function createProgram(host: Host): Command {
   const withSettings = (made: Command): Command =>
     withEncryptionKeys(withSettingFlags(made.option('--config <file>', 'settings as JSON; flags override them')))
 
-  const withSelection = (made: Command): Command =>
+  /** An option for each condition on deliveries, but some. */
+  function withConditions(made: Command, limit: string, except: readonly (keyof DeliveryFilter)[] = []): Command {
+    for (const [name, { wrapped }] of Object.entries(deliveryFilter.entries)) {
+      if (except.some((each) => each === name)) continue
+      const { flag, about } = v.getMetadata(wrapped)
+      const option = new Option(`--${name.replaceAll('_', '-')} <${flag}>`, `${about}`)
+      made.addOption(name === 'network_id' ? option.env('FOLKMOOT_NETWORK') : option)
+    }
+    return made.option('--limit <count>', limit)
+  }
+
+  const onEndpoint = (made: Command): Command =>
     made
-      .option('--endpoint <id>', 'only this endpoint')
-      .addOption(variableOption('--network <id>', 'only this network'))
-      .option('--event <id>', 'only this event')
-      .option('--type <type>', 'only events of this type')
-      .option('--since <time>', 'only events ingested at or after this time')
-      .option('--until <time>', 'only events ingested before this time')
-      .option('--slower <seconds>', 'only those whose latest attempt took at least this long')
-      .option('--limit <count>', 'show at most this many')
+      .option('--endpoint-id <id>', 'the id of the endpoint')
+      .addOption(new Option('--network-id <id>', 'its network, if several have an endpoint with this id').env('FOLKMOOT_NETWORK'))
 
   withSettings(command('run', 'run until SIGTERM or SIGINT; SIGHUP reads --config and the encryption keys again')).action(
     async (flags: RunFlags) => (await import('./run.ts')).run(flags, host),
@@ -81,55 +88,34 @@ export function createProgram(host: Host): Command {
   listing('status', 'every endpoint: its circuit, its waiting and dead deliveries').action(async (flags: InspectFlags) =>
     print((await inspect()).status({ ...flags, width })),
   )
-  withSelection(listing('deliveries', 'deliveries, the newest first'))
-    .option('--status <state>', 'pending, delivered, dead or skipped')
-    .action(async (flags: InspectFlags & SelectionFlags) => print((await inspect()).deliveries({ ...flags, width })))
-  withSelection(listing('dead', 'deliveries without attempts left, the newest first')).action(
-    async (flags: InspectFlags & SelectionFlags) => print((await inspect()).dead({ ...flags, width })),
+  withConditions(listing('deliveries', 'deliveries, the newest first'), 'show at most this many').action(
+    async (flags: ListFlags) => print((await inspect()).deliveries({ ...flags, width })),
   )
-  command('explain', 'why an event was delivered to an endpoint, or was not')
-    .option('--event <id>', 'its id')
-    .option('--endpoint <id>', 'the id of the endpoint')
-    .addOption(variableOption('--network <id>', 'its network, if several have an endpoint with this id'))
+  withConditions(listing('dead', 'deliveries without attempts left, the newest first'), 'show at most this many', [
+    'state',
+  ]).action(async (flags: ListFlags) => print((await inspect()).dead({ ...flags, width })))
+  onEndpoint(command('explain', 'why an event was delivered to an endpoint, or was not'))
+    .option('--event-id <id>', 'the id of the event')
     .action(async (flags: ExplainFlags) => print((await import('./explain.ts')).explain(flags)))
-  withSelection(command('replay', 'make dead deliveries due again'))
-    .option('--status <state>', 'dead (the default), skipped or delivered')
-    .option('--rate <count>', 'at most this many per second; without it, all become due together')
+  withConditions(command('resend', 'make dead deliveries, or those of --state, due again'), 'at most this many, the oldest first')
+    .option('--per-second <count>', 'at most this many per second; without it, all become due together')
     .option('--all', 'all of them')
-    .action(async (flags: InspectFlags & ReplayFlags, replayed: Command) => {
-      const { replay } = await import('./replay.ts')
+    .action(async (flags: ResendFlags, resent: Command) => {
+      const { resend } = await import('./resend.ts')
       // Nobody who has a variable set has chosen what to send again.
-      const isChosen = replayed.getOptionValueSource('network') !== 'env'
-      return print(replay(flags, host.progress, isChosen))
+      return print(resend(flags, host.progress, resent.getOptionValueSource('networkId') !== 'env'))
     })
-  command('skip', 'set waiting deliveries of an endpoint aside, the oldest first')
-    .option('--endpoint <id>', 'only this endpoint')
-    .addOption(variableOption('--network <id>', 'its network, if several have an endpoint with this id'))
-    .option('--before <time>', 'only events ingested before this time')
-    .option('--event <id>', 'only this event')
-    .option('--type <type>', 'only events of this type')
-    .option('--limit <count>', 'at most this many; 1 is the head of a fifo endpoint')
-    .action(async (flags: SkipFlags) => print((await import('./skip.ts')).skip(flags)))
-  command('close-circuit', 'resume sending to an endpoint, slowly at first')
-    .option('--endpoint <id>', 'its id')
-    .addOption(variableOption('--network <id>', 'its network, if several have an endpoint with this id'))
-    .action(async (flags: CircuitFlags) => print((await import('./close-circuit.ts')).closeCircuit(flags)))
-  withSettings(
-    program
-      .command('endpoints')
-      .description('the endpoints of a relay')
-      .command('test')
-      .description('send a TestHook to an endpoint immediately; exit code 1 if it is not delivered')
-      .addOption(
-        variableOption(
-          '--outbox <address>',
-          'the outbox that the API server writes to: a directory, sqlite:PATH or postgres://…',
-        ),
-      )
-      .option('--endpoint <id>', 'its id')
-      .addOption(variableOption('--network <id>', 'its network, if several have an endpoint with this id'))
-      .option('--json', 'JSON objects, one per line'),
-  ).action(async (flags: TestFlags) => {
+  withConditions(
+    onEndpoint(command('skip', 'set waiting deliveries of an endpoint aside, the oldest first')),
+    'at most this many; 1 is the head of a fifo endpoint',
+    ['state', 'endpoint_id', 'network_id'],
+  ).action(async (flags: SkipFlags) => print((await import('./skip.ts')).skip(flags)))
+  onEndpoint(command('close-circuit', 'resume sending to an endpoint, slowly at first')).action(async (flags: EndpointFlags) =>
+    print((await import('./close-circuit.ts')).closeCircuit(flags)),
+  )
+  const endpoints = program.command('endpoints').description('the endpoints of a relay')
+  const testing = command('test', 'send a TestHook to an endpoint immediately; exit code 1 if it is not delivered', endpoints)
+  withSettings(onEndpoint(testing)).action(async (flags: TestFlags) => {
     const { testEndpoint } = await import('./test-endpoint.ts')
     const { ok, text } = await testEndpoint(flags, host.version)
     host.output.write(text)

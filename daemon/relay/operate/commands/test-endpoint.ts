@@ -1,28 +1,23 @@
 /** `folkmoot-relay endpoints test`: one delivery to see whether an endpoint can be reached. */
 import { keyRing } from '../../../../lib/outbox/encryption.ts'
-import { auditedHeader } from '../../../../lib/relay/control-client.ts'
+import { relayAdminOverControl } from '../../../../lib/relay/control-client.ts'
+import type { EndpointRef } from '../../../../lib/relay/relay-admin.ts'
 import { jsonLines, plain, plainLines } from '../../../json.ts'
 import { encryptionKeysOf } from '../../../read-encryption-keys.ts'
-import { UsageError } from '../../../usage.ts'
+import { CommandFailure } from '../../../usage.ts'
 import { commandActor } from '../../../user.ts'
+import { audited, subjectOf } from '../../admin/trail.ts'
 import { systemClock } from '../../clock.ts'
-import { openOperatorStore } from '../../open-store.ts'
 import { userAgentOf } from '../../send/sender.ts'
 import { sendTest } from '../../send/test-delivery.ts'
-import type { OperatorStore } from '../../store/operator/operator-store.ts'
+import type { Endpoint } from '../../store/endpoint/relay-endpoint.ts'
 import { announcedControl } from '../control/control-port.ts'
-import { outboxOf, readSettings, type SettingFlags } from '../settings/read-settings.ts'
+import { readSettings, type SettingFlags } from '../settings/read-settings.ts'
 import { ruleRemedy } from '../settings/rule-remedy.ts'
-import { type FoundEndpoint, findEndpoint } from '../tasks/on-endpoint.ts'
-import { audited, subjectOf } from '../tasks/trail.ts'
 import type { Checked } from './check.ts'
+import { type EndpointFlags, onEndpoint } from './inspect.ts'
 
-export interface TestFlags extends SettingFlags {
-  readonly outbox?: string
-  readonly network?: string
-  readonly endpoint?: string
-  readonly json?: boolean
-}
+export interface TestFlags extends SettingFlags, EndpointFlags {}
 
 interface Tested {
   readonly outcome: string
@@ -41,72 +36,49 @@ interface Tested {
  * command does, with its own flags. Nothing is recorded but that an open circuit is closed when it was delivered.
  * @throws UsageError when there is no such endpoint
  */
-export async function testEndpoint(flags: TestFlags, version: string): Promise<Checked> {
-  const outbox = outboxOf(flags.outbox)
-  const { network, endpoint: id } = flags
-  if (id === undefined) throw new UsageError('endpoints test needs --endpoint')
-  const store = await openOperatorStore(outbox)
-  try {
-    const found = await findEndpoint(store, id, network)
+export const testEndpoint = (flags: TestFlags, version: string): Promise<Checked> =>
+  onEndpoint('endpoints test', flags, async (admin, ref) => {
+    const store = await admin.store()
+    const [known] = (await store.endpointsOf(ref.network_id)).filter((each) => each.endpoint_id === ref.endpoint_id)
+    const endpoint = await admin.endpoint(ref)
+    if (!endpoint) throw new CommandFailure(`endpoint ${ref.endpoint_id} was removed`)
     const running = (await store.relays()).length > 0
-    const { endpoint } = found
-    const work = { network: endpoint.network_id, action: 'endpoint.tested', subject: subjectOf(endpoint) } as const
-    const tested = await audited({ outbox, actor: commandActor() }, [work], {
-      run: async () =>
-        (running ? await testByRelay(outbox, found) : undefined) ?? (await testFromHere(store, found, flags, version)),
+    const work = { network: ref.network_id, action: 'endpoint.tested', subject: subjectOf(endpoint) } as const
+    const tested = await audited({ outbox: admin.outbox, actor: commandActor() }, [work], {
+      async run(): Promise<Tested> {
+        const sent =
+          (running ? await testByRelay(admin.outbox, ref) : undefined) ?? (await testFromHere(endpoint, flags, version))
+        const closed_circuit = sent.outcome === 'delivered' && known?.circuit === 'open'
+        // It is as good as a probe.
+        if (closed_circuit && sent.sent_by === 'command') await store.startAfresh(endpoint.ref, systemClock.now())
+        return { ...sent, closed_circuit }
+      },
       done: ({ outcome, status, closed_circuit }) => ({ outcome, status, ...(closed_circuit ? { closed_circuit } : {}) }),
     })
     const ok = tested.outcome === 'delivered'
     return { ok, text: flags.json ? jsonLines([tested]) : `${sentence(tested, running)}\n` }
-  } finally {
-    await store.close()
-  }
-}
+  })
 
-/** Longer than any time-out of a delivery, in milliseconds. */
-const answerTimeoutMs = 310_000
+type Sent = Omit<Tested, 'closed_circuit'>
 
 /** Asks the relay that runs; undefined when that cannot be asked. */
-async function testByRelay(outbox: string, { endpoint, circuit }: FoundEndpoint): Promise<Tested | undefined> {
+async function testByRelay(outbox: string, ref: EndpointRef): Promise<Sent | undefined> {
   const control = announcedControl(outbox)
   if (!control) return undefined
-  try {
-    const response = await fetch(
-      `http://127.0.0.1:${control.port}/networks/${endpoint.network_id}/endpoints/${endpoint.id}/test`,
-      {
-        method: 'POST',
-        headers: { authorization: `Bearer ${control.key}`, [auditedHeader]: 'yes' },
-        signal: AbortSignal.timeout(answerTimeoutMs),
-      },
-    )
-    if (response.status !== 200) return undefined
-    const given = (await response.json()) as Partial<Tested>
-    const { outcome, status = null, reason = '', milliseconds = 0, answer = null } = given
-    if (typeof outcome !== 'string') return undefined
-    return {
-      ...{ outcome, status, reason: String(reason), milliseconds: Number(milliseconds) },
-      closed_circuit: outcome === 'delivered' && circuit === 'open',
-      answer: typeof answer === 'string' ? answer : null,
-      sent_by: 'relay',
-    }
-  } catch {
-    return undefined
-  }
+  const url = `http://127.0.0.1:${control.port}`
+  const sent = await relayAdminOverControl({ url, key: control.key })
+    .test(ref)
+    .catch(() => undefined)
+  if (!sent) return undefined
+  const { outcome, status, reason, milliseconds, answer = null } = sent
+  return { outcome, status, reason, milliseconds, answer, sent_by: 'relay' }
 }
 
-async function testFromHere(
-  store: OperatorStore,
-  { endpoint, circuit }: FoundEndpoint,
-  flags: TestFlags,
-  version: string,
-): Promise<Tested> {
+async function testFromHere(endpoint: Endpoint, flags: TestFlags, version: string): Promise<Sent> {
   const settings = await readSettings(flags)
   const { open } = keyRing(encryptionKeysOf({ ...flags, ...settings }))
   const { result, status, reason, milliseconds, answer = null } = await sendTest(endpoint, open, settings, userAgentOf(version))
-  const closed_circuit = result === 'delivered' && circuit === 'open'
-  // It is as good as a probe.
-  if (closed_circuit) await store.startAfresh(endpoint.ref, systemClock.now())
-  return { outcome: result, status, reason, milliseconds, closed_circuit, answer, sent_by: 'command' }
+  return { outcome: result, status, reason, milliseconds, answer, sent_by: 'command' }
 }
 
 /** Characters of an answer on a terminal; with `--json` it is all that is kept of it. */

@@ -1,24 +1,26 @@
 /**
  * Health, metrics and control over HTTP, on the loopback address only. Health and metrics are for anybody on this machine;
- * everything else wants the key.
+ * everything else needs the key.
  */
 import { timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import * as v from 'valibot'
 import { matchRoute, segmentsOf } from '../../../../lib/base/match-route.ts'
+import { ApiError } from '../../../../lib/errors.ts'
+import { calls } from '../../../../lib/relay/calls.ts'
+import { auditedHeader } from '../../../../lib/relay/control-client.ts'
 import { listenOnLoopback, namesLoopback } from '../../../loopback.ts'
 import { UsageError } from '../../../usage.ts'
+import { relayAdmin } from '../../admin/admin.ts'
+import { embeddedBackend } from '../../admin/backend.ts'
+import { checkKnown, checkNames, refusal } from '../../admin/filter.ts'
+import { AuditUnwritten, actingAs } from '../../admin/trail.ts'
 import type { RelayEvents } from '../../events.ts'
 import { type Relay, stuckLimit } from '../../relay.ts'
 import type { Metrics } from '../metrics.ts'
-import { queryOf } from '../tasks/delivery-selection.ts'
-import { AuditUnwritten } from '../tasks/trail.ts'
-import { relayViewOf } from '../view/of-relay.ts'
 import { jsonOf } from './control-body.ts'
-import { actorOf, auditedResends } from './control-changes.ts'
 import { controlKey } from './control-key.ts'
 import { announcePort, withdrawPort } from './control-port.ts'
-import { controlRoutes } from './control-routes.ts'
-import { viewAnswer } from './view-routes.ts'
 
 export interface Control {
   readonly port: number
@@ -39,16 +41,34 @@ interface Answer {
   readonly body: object
 }
 
-/** Calls of panels that are answered at the same time. */
+/** Calls that are answered at the same time. */
 const mostAsked = 64
 
 class Busy extends Error {
   override readonly name = 'Busy'
 }
 
-const nothingSuch: Answer = { status: 404, body: { error: 'this network has no such thing' } }
 const nothingHere: Answer = { status: 404, body: { error: 'there is nothing here' } }
-const noEndpoint: Answer = { status: 404, body: { error: 'there is no such endpoint' } }
+const nothingSuch: Answer = { status: 404, body: { error: 'there is no such thing' } }
+
+/** The header that names the person for the audit. */
+const actorHeader = 'folkmoot-actor'
+
+/** The person behind a request, for the audit: `control:ada`. A caller that leaves the lines by itself is null. */
+function actorOf({ headers }: IncomingMessage): string | null {
+  if (headers[auditedHeader] !== undefined) return null
+  const given = String(headers[actorHeader] ?? '').trim()
+  return `control:${/^[\x20-\x7e]{1,100}$/.test(given) ? given : 'operator'}`
+}
+
+/** The parameters of a query, each of which may be given once. @throws UsageError */
+function queryOf(params: URLSearchParams): object {
+  const names = [...params.keys()]
+  const twice = names.find((name, place) => names.indexOf(name) !== place)
+  if (twice !== undefined)
+    throw new UsageError(`a parameter may be given once${/^\w{1,40}$/.test(twice) ? `: \`${twice}\` is there twice` : ''}`)
+  return Object.fromEntries(params)
+}
 
 /** The address of a request; null for a malformed one, such as `//`. */
 const urlOf = ({ url = '/' }: IncomingMessage): URL | null => URL.parse(url, 'http://127.0.0.1')
@@ -56,17 +76,16 @@ const urlOf = ({ url = '/' }: IncomingMessage): URL | null => URL.parse(url, 'ht
 /**
  * Listens on 127.0.0.1.
  *
- * `GET /livez`, `GET /readyz`, `GET /metrics`; with `Authorization: Bearer <key>`: `GET /status`, `GET /deliveries`,
- * `POST /replay`, `POST /networks/{id}/endpoints/{id}/` with `test`, `enable`, `disable`, `close-circuit` or `skip`, and the
- * calls of a panel. Each change leaves lines of the audit, unless its caller does so.
+ * `GET /livez`, `GET /readyz`, `GET /metrics`; with `Authorization: Bearer <key>` each call of `calls`. Each change leaves lines
+ * of the audit, unless its caller does so.
  * @throws UsageError when the port is taken
  */
 export async function startControl({ relay, metrics, outbox, port, onFault = () => undefined }: ControlParts): Promise<Control> {
   const key = Buffer.from(controlKey(outbox))
-  const view = relayViewOf(relay, outbox)
+  const admin = relayAdmin(outbox, embeddedBackend(relay))
   let asked = 0
 
-  /** Calls of panels share a connection to the store: a queue that only grows would help nobody. */
+  /** Calls share a connection to the store: a queue that only grows would help nobody. */
   async function oneOfFew<T>(work: () => Promise<T>): Promise<T> {
     if (asked >= mostAsked) throw new Busy('too many requests are being answered; try again in a moment')
     asked++
@@ -83,18 +102,25 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
   }
 
   async function control(request: IncomingMessage, url: URL): Promise<Answer> {
-    const { method = '' } = request
     const query = queryOf(url.searchParams)
-    const body = () => jsonOf(request)
-    const asker = { outbox, actor: actorOf(request) }
-    const call = { method, path: url.pathname, query, body }
-    const seen = await oneOfFew(() => viewAnswer(auditedResends(view, relay, asker), call))
-    if (seen !== undefined) return seen === null ? nothingSuch : { status: 200, body: seen }
-    const { route, params } = matchRoute(controlRoutes, method, segmentsOf(url.pathname))
-    if (!route?.takesQuery && Object.keys(query).length > 0) throw new UsageError('this path takes no parameters')
+    const { route, params } = matchRoute(Object.values(calls), request.method ?? '', segmentsOf(url.pathname))
     if (!route) return nothingHere
-    const done = await route.handle({ query, body, relay, asker }, params)
-    return done ? { status: 200, body: done } : noEndpoint
+    const given = route.method === 'GET' ? query : await jsonOf(request)
+    if (route.method === 'POST') checkNames([], query)
+    checkNames(
+      route.names.filter((name) => params[name] === undefined),
+      given,
+    )
+    const input = { ...given, ...params }
+    try {
+      // An empty list would pass for good news; in one network, an endpoint may not have been heard of yet.
+      if (route === calls.list && !('network_id' in input))
+        await checkKnown(await admin.store(), v.parse(calls.list.input, input))
+      const done = await route.handle(actingAs(admin, actorOf(request)), input)
+      return done ? { status: 200, body: done } : nothingSuch
+    } catch (error) {
+      throw v.isValiError<v.GenericSchema>(error) ? refusal(error, input) : error
+    }
   }
 
   async function answer(request: IncomingMessage): Promise<Answer | string> {
@@ -107,7 +133,7 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
     if (isRead && url.pathname === '/metrics') return metrics.text()
     if (!mayControl(request))
       return { status: 401, body: { error: 'the control key is missing or wrong: docs/operating/watch.md names its file' } }
-    return control(request, url)
+    return oneOfFew(() => control(request, url))
   }
 
   function send(response: ServerResponse, given: Answer | string): void {
@@ -121,6 +147,7 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
       .catch((error: unknown): Answer => {
         if (error instanceof AuditUnwritten) return { status: 503, body: { error: error.message } }
         if (error instanceof UsageError) return { status: 422, body: { error: error.message } }
+        if (error instanceof ApiError) return { status: error.status, body: { error: error.message } }
         if (error instanceof Busy) return { status: 503, body: { error: error.message } }
         onFault(`the control cannot answer ${request.method} ${urlOf(request)?.pathname ?? ''}`, error)
         return { status: 500, body: { error: 'this failed; see the log' } }
@@ -134,7 +161,7 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
     async close() {
       withdrawPort(outbox)
       await listening.close()
-      await view.close()
+      await admin.close()
     },
   }
 }

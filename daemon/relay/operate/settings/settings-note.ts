@@ -4,10 +4,10 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { pid } from 'node:process'
 import { makeDirectory } from '../../../../adapters/files/directory.ts'
+import type { RunningRelay } from '../../../../lib/relay/relay-admin.ts'
 import { relayHome } from '../../ingest/outbox-address.ts'
 import { shownProxy } from '../../send/proxy.ts'
 import { checkSettings, type Settings } from '../../settings.ts'
-import type { RunningRelay } from '../../store/operator/operator-store.ts'
 
 const pathOf = (outbox: string): string => join(relayHome(outbox), 'settings.json')
 

@@ -5,7 +5,7 @@ import { rows } from '../database.ts'
 import { endpointColumns } from '../endpoint/endpoint-row.ts'
 import { whySetAside } from '../endpoint/understood.ts'
 import { isOpen, iso, storedEndpointOf } from '../rows.ts'
-import type { EndpointStatus } from './operator-store.ts'
+import type { StoredStatus } from './operator-store.ts'
 import { type Tallies, talliesOfAll, talliesOfNetwork } from './tallies.ts'
 
 export const allEndpoints = `SELECT ${endpointColumns} FROM $schema.endpoints WHERE removed_at IS NULL ORDER BY ref`
@@ -13,16 +13,16 @@ export const allEndpoints = `SELECT ${endpointColumns} FROM $schema.endpoints WH
 const ofNetwork = `SELECT ${endpointColumns} FROM $schema.endpoints WHERE removed_at IS NULL AND network_id = ?1 ORDER BY ref`
 
 /** Every endpoint, by its ref. */
-export function* endpointsStatus(): Plan<readonly EndpointStatus[]> {
+export function* endpointsStatus(): Plan<readonly StoredStatus[]> {
   return statusesOf(yield* rows(allEndpoints), yield* talliesOfAll())
 }
 
 /** The endpoints of one network, by their refs: what waits and what is dead is counted up to `mostOfEndpoint`. */
-export function* networkStatus(database: RelayDatabase, network: string): Plan<readonly EndpointStatus[]> {
+export function* networkStatus(database: RelayDatabase, network: string): Plan<readonly StoredStatus[]> {
   return statusesOf(yield* rows(ofNetwork, [network]), yield* talliesOfNetwork(database, network))
 }
 
-function statusesOf(endpoints: Rows, tallies: Tallies): readonly EndpointStatus[] {
+function statusesOf(endpoints: Rows, tallies: Tallies): readonly StoredStatus[] {
   return endpoints.map((found) => {
     const { endpoint, state } = storedEndpointOf(found)
     const { pending = 0, due = null, oldest = null, dead = 0, delivered = null } = tallies.get(endpoint.ref) ?? {}
@@ -32,6 +32,8 @@ function statusesOf(endpoints: Rows, tallies: Tallies): readonly EndpointStatus[
     const sent = endpoint.enabled && endpoint.disabled === null && unreadable === null
     const open = isOpen({ endpoint, state })
     const probe = open && sent ? (state?.breaker.readyAt ?? null) : null
+    const set_aside = unknown !== undefined || (unreadable ?? '').startsWith(needs)
+    const stopped = set_aside ? 'set aside' : unreadable !== null ? 'unreadable' : open ? 'circuit open' : 'delivering'
     return {
       endpoint_id: endpoint.id,
       network_id: endpoint.network_id,
@@ -39,6 +41,8 @@ function statusesOf(endpoints: Rows, tallies: Tallies): readonly EndpointStatus[
       origin: url?.origin ?? 'not a URL',
       path: url ? shortened(url.pathname) : '',
       state: endpoint.disabled !== null ? 'disabled' : endpoint.enabled ? 'active' : 'off',
+      activity: endpoint.disabled !== null ? 'disabled' : endpoint.enabled ? stopped : 'paused',
+      reason: endpoint.disabled ?? unreadable,
       disabled: endpoint.disabled,
       circuit: open ? 'open' : 'closed',
       pending,
@@ -50,7 +54,7 @@ function statusesOf(endpoints: Rows, tallies: Tallies): readonly EndpointStatus[
       next_probe_at: iso(probe),
       last_error: state?.lastError ?? null,
       unreadable,
-      set_aside: unknown !== undefined || (unreadable ?? '').startsWith(needs),
+      set_aside,
     }
   })
 }

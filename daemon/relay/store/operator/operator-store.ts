@@ -1,95 +1,20 @@
 /** The relay's store for an operator, as an interface, and what an operator sees. */
 import type { EventRecord } from '../../../../lib/outbox/record.ts'
 import type { Positions } from '../../../../lib/outbox/source.ts'
-import type { AttemptRow, DeliveryRow, DeliveryState } from '../../../../lib/relay/relay-view.ts'
+import type {
+  AttemptRow,
+  DeliveryFilter,
+  DeliveryRow,
+  EndpointStatus,
+  NoticeStatus,
+  RunningRelay,
+} from '../../../../lib/relay/relay-admin.ts'
 import type { Endpoint } from '../endpoint/relay-endpoint.ts'
 import type { Notice } from '../notice.ts'
 
-/** One endpoint for a person: no key, no secret, and of its URL the origin only. */
-export interface EndpointStatus {
-  /** The endpoint, as `community.endpoints` lists it. */
-  readonly endpoint_id: string
-  /** The network whose events it gets. */
-  readonly network_id: string
-  /** A name that the host gave; null if it gave none. */
-  readonly name: string | null
-  /** Scheme, host and port of its URL: `https://example.org`. */
-  readonly origin: string
-  /** Enough of its path to tell endpoints of one origin apart: the end of it. A path may be a secret. */
-  readonly path: string
-  /** `off`: turned off by the host. `disabled`: stopped by the relay or an operator. Its events wait in both cases. */
-  readonly state: 'active' | 'off' | 'disabled'
-  /** Why the relay stopped sending to it. */
-  readonly disabled: string | null
-  /** `open` after failures in a row: nothing but a probe is sent now and then, until one succeeds. */
-  readonly circuit: 'closed' | 'open'
-  /** Deliveries that are not done yet: new ones, and those that wait for a retry. */
-  readonly pending: number
-  /** Deliveries without an attempt left. A replay sends them again. */
-  readonly dead: number
-  /** When an attempt last got a 2xx. ISO 8601, UTC; null before the first. */
-  readonly last_success_at: string | null
-  /** When its failures in a row began. ISO 8601, UTC; null while it works. */
-  readonly failing_since: string | null
-  /** When the oldest event that waits for it was ingested. */
-  readonly oldest_pending_at: string | null
-  /** When something is sent to it next: when that is due, and not before the next probe of an open circuit. */
-  readonly next_attempt_at: string | null
-  /** When an open circuit lets a probe through, at the latest. */
-  readonly next_probe_at: string | null
-  /** Why the latest attempt failed; null once one was delivered. */
-  readonly last_error: string | null
-  /** Why its key and secrets cannot be decrypted, or it is set aside, and nothing is sent to it. */
-  readonly unreadable: string | null
-  /** Whether it needs what this version of the relay does not know. */
-  readonly set_aside: boolean
-}
-
-/** A delivery as the panel shows it, too. */
-export interface DeliveryStatus extends Omit<DeliveryRow, 'id'> {
-  readonly delivery: number
-  readonly network_id: string
-}
-
-export interface NoticeStatus {
-  readonly at: string
-  readonly kind: string
-  readonly network_id: string | null
-  readonly endpoint_id: string | null
-  readonly event_id: string | null
-  readonly text: string
-}
-
 /** Which deliveries; every condition that is given must hold. */
-export interface Selection {
-  readonly state?: DeliveryState
-  readonly endpoint?: string
-  readonly network?: string
-  readonly event?: string
-  /** An event type, as on the wire. */
-  readonly type?: string
-  /** Ingested at or after, and before: milliseconds since 1970. */
-  readonly since?: number
-  readonly until?: number
-  /** The latest attempt took at least so many milliseconds. */
-  readonly slower?: number
-  readonly limit: number
-}
-
-export interface ReplayPace {
-  readonly perSecond?: number | undefined
-  readonly progress?: ((replayed: number) => void) | undefined
-  /** Is given the ref of the endpoint of each delivery that became due. */
-  readonly due?: (endpoints: readonly number[]) => void
-}
-
-/** Which deliveries of one network; every condition that is given must hold. */
-export interface DeliverySearch extends Omit<Selection, 'limit' | 'network'> {
-  readonly network: string
+export interface DeliverySearch extends DeliveryFilter {
   readonly id?: number
-  /** Of the latest attempt. */
-  readonly outcome?: string
-  readonly status?: number
   /** Ids below this one. */
   readonly before?: number
 }
@@ -105,7 +30,7 @@ export interface Slot {
 
 /** Deliveries of a part of a search. */
 export interface Walked {
-  readonly found: readonly DeliveryStatus[]
+  readonly found: readonly DeliveryRow[]
   /** The id up to which they are found. */
   readonly reached: number
   /** Rows that were looked through for them, at most. */
@@ -118,21 +43,18 @@ export interface Due {
   readonly due: number
 }
 
-/** A relay that works on the store now. */
-export interface RunningRelay {
-  readonly host: string
-  readonly pid: number
-}
+/** An endpoint as the store has it: what the relay does with it at this moment is not there. */
+export type StoredStatus = Omit<EndpointStatus, 'hours'>
 
 export interface OperatorStore {
   relays(): Promise<readonly RunningRelay[]>
-  endpoints(): Promise<readonly EndpointStatus[]>
+  endpoints(): Promise<readonly StoredStatus[]>
   /** The endpoints of one network. Waiting and dead deliveries are counted up to 100,000 each. */
-  endpointsOf(network: string): Promise<readonly EndpointStatus[]>
+  endpointsOf(network: string): Promise<readonly StoredStatus[]>
   /** The endpoints themselves, keys and secrets included. */
   knownEndpoints(): Promise<readonly Endpoint[]>
   /** The newest first. */
-  deliveries(selection: Selection): Promise<readonly DeliveryStatus[]>
+  deliveries(search: DeliverySearch & { readonly limit: number }): Promise<readonly DeliveryRow[]>
   /** Whether there is an event of this type. */
   hasEventType(type: string): Promise<boolean>
   attempts(delivery: number): Promise<readonly AttemptRow[]>
@@ -151,22 +73,14 @@ export interface OperatorStore {
    * @param newest how many of the newest deliveries of each endpoint are looked at
    */
   slots(network: string, since: number, length: number, newest: number): Promise<readonly Slot[]>
-  /** Makes deliveries due again, and returns how many were not due before. */
-  makeDue(deliveries: readonly Due[]): Promise<number>
+  /** Makes deliveries due again, with all their attempts before them, and returns those that were not due before. */
+  makeDue(deliveries: readonly Due[]): Promise<readonly number[]>
   notices(limit: number): Promise<readonly NoticeStatus[]>
-  /** How many deliveries a selection has, its limit aside. */
-  count(selection: Selection): Promise<number>
   /**
-   * Makes deliveries due again, with all their attempts before them, and returns their number. The oldest first, in parts
-   * between which running relays have their turn.
-   * @param pace deliveries that become due per second (all immediately without it), and the function to call after each part
-   */
-  replay(selection: Selection, now: number, pace?: ReplayPace): Promise<number>
-  /**
-   * Sets waiting deliveries of an endpoint aside, the oldest first, and returns their number; `replay` undoes it. One that is
+   * Sets waiting deliveries of an endpoint aside, the oldest first, and returns their number; a resend undoes it. One that is
    * in flight counts as delivered if it is delivered after all.
    */
-  skip(endpoint: Endpoint, selection: Selection, now: number): Promise<number>
+  skip(endpoint: Endpoint, filter: DeliveryFilter, limit: number, now: number): Promise<number>
   /**
    * Gives an endpoint a fresh start: its circuit closes, and sending begins slowly. A running relay notices within a second.
    * @param notice what is recorded of it

@@ -1,4 +1,5 @@
-/** The relay store for an operator: looking, replaying and skipping, while a relay works on it or not. */
+/** The relay store for an operator: looking, resending and skipping, while a relay works on it or not. */
+import type { DeliveryRow } from '../../../../lib/relay/relay-admin.ts'
 import { among, given, nextVersion, type Plan, type RelayDatabase, type Rows, rows, type SqlValue } from '../database.ts'
 import { endpointOf } from '../endpoint/endpoint-row.ts'
 import type { Endpoint } from '../endpoint/relay-endpoint.ts'
@@ -7,8 +8,8 @@ import { disable, startAfresh } from '../plans/fresh-start.ts'
 import { keepNotices } from '../plans/kept.ts'
 import { arriving, behind, iso, number, numberOrNull, text, textOrNull } from '../rows.ts'
 import { allEndpoints, endpointsStatus, networkStatus } from './endpoint-status.ts'
-import type { Due, EngineStatus, OperatorStore, ReplayPace, Selection } from './operator-store.ts'
-import { bodyOf, countOf, deliveriesOf, deliveryOf, partsOf } from './selected-deliveries.ts'
+import type { DeliverySearch, Due, EngineStatus, OperatorStore } from './operator-store.ts'
+import { deliveryOf } from './searches.ts'
 import { slotsOf } from './slots.ts'
 import { counted, walk } from './walks.ts'
 
@@ -27,7 +28,7 @@ export function operatorStore(database: RelayDatabase, status: EngineStatus): Op
     endpoints: () => database.read(endpointsStatus),
     endpointsOf: (network) => database.read(() => networkStatus(database, network)),
     knownEndpoints: async () => (await query(allEndpoints)).map(endpointOf),
-    deliveries: (selection) => database.read(() => deliveriesOf(selection)),
+    deliveries: (search) => newestOf(database, search),
     async hasEventType(type) {
       const found = await query('SELECT 1 FROM $schema.events WHERE event_type = ?1 LIMIT 1', [type])
       return found.length > 0
@@ -45,7 +46,11 @@ export function operatorStore(database: RelayDatabase, status: EngineStatus): Op
         reason: textOrNull(each, 'reason'),
       }))
     },
-    body: (delivery) => database.read(() => bodyOf(delivery)),
+    async body(delivery) {
+      const sql = 'SELECT e.body FROM $schema.deliveries d JOIN $schema.events e ON e.seq = d.event WHERE d.id = ?1'
+      const body = (await query(sql, [delivery]))[0]?.['body'] ?? null
+      return body === null ? null : body instanceof Uint8Array ? new TextDecoder().decode(body) : String(body)
+    },
     async *walk(search, order, limit) {
       for await (const { value, ...step } of walk(database, search, order, limit)) yield { ...step, found: value.map(deliveryOf) }
     },
@@ -54,7 +59,7 @@ export function operatorStore(database: RelayDatabase, status: EngineStatus): Op
     },
     end: async () => number((await query('SELECT coalesce(max(id), 0) + 1 AS n FROM $schema.deliveries'))[0] ?? {}, 'n'),
     slots: (network, since, length, newest) => database.read(() => slotsOf(database, network, since, length, newest)),
-    makeDue: async (deliveries) => (await database.transaction(() => makeDue(database, deliveries), true)).length,
+    makeDue: (deliveries) => database.transaction(() => makeDue(database, deliveries), true),
     async notices(limit) {
       const found = await query('SELECT * FROM $schema.notices ORDER BY seq DESC LIMIT ?1', [limit])
       return found.map((each) => ({
@@ -66,9 +71,7 @@ export function operatorStore(database: RelayDatabase, status: EngineStatus): Op
         text: text(each, 'text'),
       }))
     },
-    count: (selection) => database.read(() => countOf(selection)),
-    skip: (endpoint, selection, now) => skip(database, endpoint, selection, now),
-    replay: (selection, now, pace) => replay(database, selection, now, pace),
+    skip: (endpoint, filter, limit, now) => skip(database, endpoint, { search: filter, limit }, now),
     startAfresh: (ref, now, notice) =>
       database.transaction(function* () {
         yield* startAfresh(database, ref, false)
@@ -92,35 +95,29 @@ export function operatorStore(database: RelayDatabase, status: EngineStatus): Op
 
 const endpointsOf = (deliveries: Rows): readonly number[] => [...new Set(deliveries.map((each) => number(each, 'endpoint')))]
 
-/** @returns the endpoint of each that was not due before */
+async function newestOf(
+  database: RelayDatabase,
+  { limit, ...search }: DeliverySearch & { readonly limit: number },
+): Promise<readonly DeliveryRow[]> {
+  const found: DeliveryRow[] = []
+  for await (const { value } of walk(database, search, 'DESC', limit)) {
+    found.push(...value.map(deliveryOf))
+    if (found.length >= limit) break
+  }
+  return found.slice(0, limit)
+}
+
+/** @returns those that were not due before */
 function* makeDue(database: RelayDatabase, deliveries: readonly Due[]): Plan<readonly number[]> {
   const version = yield* nextVersion()
   const again = yield* rows(
     `UPDATE $schema.deliveries AS d SET state = 'pending', due = g.due, attempts = 0, interruptions = 0, ${laneAgain}
      FROM ${given(database, '?1', { delivery: 'bigint', due: 'bigint' })} AS g WHERE d.id = g.delivery AND d.state <> 'pending'
-     RETURNING endpoint`,
+     RETURNING id, endpoint`,
     [JSON.stringify(deliveries.map(({ delivery, due }) => [delivery, due]))],
   )
   yield* database.touch(endpointsOf(again), version)
-  return again.map((each) => number(each, 'endpoint'))
-}
-
-async function replay(
-  database: RelayDatabase,
-  selection: Selection,
-  now: number,
-  { perSecond, progress, due }: ReplayPace = {},
-): Promise<number> {
-  const dueOf = (place: number): number => Math.floor(now + (perSecond === undefined ? 0 : (place / perSecond) * 1000))
-  let replayed = 0
-  for await (const some of partsOf(database, selection)) {
-    const deliveries = some.map((each, place) => ({ delivery: number(each, 'id'), due: dueOf(replayed + place) }))
-    const again = await database.transaction(() => makeDue(database, deliveries), true)
-    replayed += again.length
-    due?.(again)
-    progress?.(replayed)
-  }
-  return replayed
+  return again.map((each) => number(each, 'id'))
 }
 
 /** Skips the waiting ones of these deliveries, with a notice, and returns their number. */
@@ -153,8 +150,15 @@ function* skipSome(
   return skipped.length
 }
 
-async function skip(database: RelayDatabase, endpoint: Endpoint, selection: Selection, now: number): Promise<number> {
-  const { network_id, id } = endpoint
+/** Deliveries that are skipped in one transaction. */
+const most = 1000
+
+async function skip(
+  database: RelayDatabase,
+  { network_id, id }: Endpoint,
+  { search, limit }: { readonly search: DeliverySearch; readonly limit: number },
+  now: number,
+): Promise<number> {
   const noticeOf = (count: number): Notice => ({
     kind: 'operator.skipped',
     network_id,
@@ -162,10 +166,15 @@ async function skip(database: RelayDatabase, endpoint: Endpoint, selection: Sele
     event_id: null,
     text: `an operator skipped ${count} waiting ${count === 1 ? 'delivery' : 'deliveries'}`,
   })
-  let skipped = 0
-  for await (const some of partsOf(database, { ...selection, state: 'pending', endpoint: id, network: network_id })) {
-    const deliveries = some.map((each) => number(each, 'id'))
-    skipped += await database.transaction(() => skipSome(database, deliveries, now, noticeOf), true)
+  let [skipped, left] = [0, limit]
+  for await (const { value } of walk(database, { ...search, state: 'pending', endpoint_id: id, network_id }, 'ASC')) {
+    const deliveries = value.slice(0, left).map((each) => number(each, 'id'))
+    left -= deliveries.length
+    for (let place = 0; place < deliveries.length; place += most) {
+      const some = deliveries.slice(place, place + most)
+      skipped += await database.transaction(() => skipSome(database, some, now, noticeOf), true)
+    }
+    if (left === 0) break
   }
   return skipped
 }

@@ -1,9 +1,10 @@
 /**
- * A search among the deliveries of one network, as statements. The network's own rows are found by an index, so that a rare
- * network never reads through the rows of the others.
+ * A search among deliveries, as statements. A network's own rows are found by an index, so that a rare network never reads
+ * through the rows of the others.
  */
+import type { DeliveryRow, DeliveryState } from '../../../../lib/relay/relay-admin.ts'
 import { type Plan, type RelayDatabase, type Rows, row, rows, type SqlValue } from '../database.ts'
-import { number, numberOrNull } from '../rows.ts'
+import { iso, number, numberOrNull, type SqlRow, text, textOrNull } from '../rows.ts'
 import type { DeliverySearch } from './operator-store.ts'
 
 /** Index entries that one statement reads at most, for all endpoints together; more only if there are more endpoints. */
@@ -25,14 +26,14 @@ function parameters() {
 type Parameters = ReturnType<typeof parameters>
 
 /** Whether a search is for one event or one id: then an index finds its few deliveries, wherever they are. */
-export const isForFew = ({ event, id }: DeliverySearch): boolean => event !== undefined || id !== undefined
+export const isForFew = ({ event_id, id }: DeliverySearch): boolean => event_id !== undefined || id !== undefined
 
 /** Whether the latest attempt of everything that matches has failed: such deliveries have a separate index. */
-const isAboutFailures = ({ outcome, status, state }: DeliverySearch): boolean =>
+const isAboutFailures = ({ outcome, http_status, state }: DeliverySearch): boolean =>
   state === 'dead' ||
   state === 'skipped' ||
   (outcome !== undefined && outcome !== 'delivered') ||
-  (status !== undefined && (status < 200 || status > 299))
+  (http_status !== undefined && (http_status < 200 || http_status > 299))
 
 /**
  * The deliveries of an endpoint `p` within a range, by the index that is smallest: by its name on SQLite. PostgreSQL is led to
@@ -68,23 +69,31 @@ export const newestOf = ({ dialect: { engine } }: RelayDatabase, columns: string
     : `SELECT ${columns} FROM $schema.deliveries i WHERE (i.endpoint, i.id) >= (p.ref, 0) AND (i.endpoint, i.id) < (p.ref + 1, 0)
        AND i.id > 0 ORDER BY i.endpoint DESC, i.id DESC ${limit}`
 
-/** The conditions on endpoints `p`. */
-const endpointsOf = ({ network, endpoint }: DeliverySearch, { name }: Parameters): string =>
-  `p.removed_at IS NULL AND p.network_id = ${name(network)}${endpoint === undefined ? '' : ` AND p.id = ${name(endpoint)}`}`
+/** The condition on endpoints `p`, deliveries `i` or their events `e`, for each part of a search that is no bound of its ids. */
+const clauses: Readonly<Record<string, string>> = {
+  network_id: 'p.network_id =',
+  endpoint_id: 'p.id =',
+  event_id: 'e.event_id =',
+  event_type: 'e.event_type =',
+  state: 'i.state =',
+  outcome: 'i.outcome =',
+  http_status: 'i.status =',
+  min_milliseconds: 'i.milliseconds >=',
+  id: 'i.id =',
+} satisfies Readonly<Record<Exclude<keyof DeliverySearch, 'since' | 'until' | 'before'>, string>>
 
-/** The conditions on deliveries `i` and their events `e`. */
-function matchesOf({ event, type, state, outcome, status, slower, id }: DeliverySearch, { name }: Parameters): string {
-  const conditions = [
-    ...(event === undefined ? [] : [`e.event_id = ${name(event)}`]),
-    ...(type === undefined ? [] : [`e.event_type = ${name(type)}`]),
-    ...(state === undefined ? [] : [`i.state = ${name(state)}`]),
-    ...(outcome === undefined ? [] : [`i.outcome = ${name(outcome)}`]),
-    ...(status === undefined ? [] : [`i.status = ${name(status)}`]),
-    ...(slower === undefined ? [] : [`i.milliseconds >= ${name(slower)}`]),
-    ...(id === undefined ? [] : [`i.id = ${name(id)}`]),
-  ]
-  return conditions.map((condition) => ` AND ${condition}`).join('')
+/** The conditions of a search. */
+function matchesOf(search: DeliverySearch, { name }: Parameters): string {
+  const given = Object.entries({ ...search }).flatMap(([key, value]) => {
+    const clause = clauses[key]
+    return clause === undefined || value === undefined ? [] : [` AND ${clause} ${name(value)}`]
+  })
+  return `p.removed_at IS NULL${given.join('')}`
 }
+
+/** The conditions on endpoints `p` alone. */
+const endpointsOf = ({ network_id, endpoint_id }: DeliverySearch, given: Parameters): string =>
+  matchesOf({ ...(network_id === undefined ? {} : { network_id }), ...(endpoint_id === undefined ? {} : { endpoint_id }) }, given)
 
 /** The tables of a search for one event or one id, in the order in which they are read. */
 function fewOnSqlite({ id }: DeliverySearch): string {
@@ -95,24 +104,25 @@ function fewOnSqlite({ id }: DeliverySearch): string {
 }
 
 /** `OFFSET 0` keeps PostgreSQL from another order. */
-function fewOnPostgres({ event, id }: DeliverySearch, { name }: Parameters): string {
+function fewOnPostgres({ event_id, id }: DeliverySearch, { name }: Parameters): string {
   const first = (table: string, column: string, value: SqlValue) =>
     `(SELECT * FROM $schema.${table} WHERE ${column} = ${name(value)} OFFSET 0)`
   const then = (table: string, condition: string) =>
     `CROSS JOIN LATERAL (SELECT * FROM $schema.${table} WHERE ${condition} OFFSET 0)`
   const endpoint = `${then('endpoints', 'ref = i.endpoint')} p`
   return id === undefined
-    ? `${first('events', 'event_id', event ?? null)} e ${then('deliveries', 'event = e.seq')} i ${endpoint}`
+    ? `${first('events', 'event_id', event_id ?? null)} e ${then('deliveries', 'event = e.seq')} i ${endpoint}`
     : `${first('deliveries', 'id', id)} i ${then('events', 'seq = i.event')} e ${endpoint}`
 }
 
 /**
- * The tables of a search. The order of the joins and the indexes are fixed: a planner that begins with everybody's deliveries
- * would read them all.
+ * The tables of a search. The order of the joins and the indexes are fixed for one network: a planner that begins with
+ * everybody's deliveries would read them all.
  */
 function tablesOf(database: RelayDatabase, search: DeliverySearch, range: Range, order: Order, given: Parameters): string {
   const isSqlite = database.dialect.engine === 'sqlite'
   if (isForFew(search)) return isSqlite ? fewOnSqlite(search) : fewOnPostgres(search, given)
+  if (search.network_id === undefined) return '$schema.deliveries i, $schema.events e, $schema.endpoints p'
   const { table, where, orderOf } = withinOf(database, search, range, given)
   return isSqlite
     ? `$schema.endpoints p CROSS JOIN ${table} ON ${where} CROSS JOIN $schema.events e ON e.seq = i.event`
@@ -123,10 +133,11 @@ function tablesOf(database: RelayDatabase, search: DeliverySearch, range: Range,
 function searchOf(database: RelayDatabase, search: DeliverySearch, range: Range, order: Order) {
   const given = parameters()
   const tables = tablesOf(database, search, range, order, given)
-  const few = isForFew(search)
+  const isJoined = isForFew(search) || search.network_id === undefined
+  const joins = isJoined
     ? `i.event = e.seq AND p.ref = i.endpoint AND i.id >= ${given.name(range.from)} AND i.id < ${given.name(range.to)} AND `
     : ''
-  return { given, sql: `FROM ${tables} WHERE ${few}${endpointsOf(search, given)}${matchesOf(search, given)}` }
+  return { given, sql: `FROM ${tables} WHERE ${joins}${matchesOf(search, given)}` }
 }
 
 /** The rows of a search within a range, at most so many. */
@@ -174,4 +185,23 @@ export function* endpointsIn(search: DeliverySearch): Plan<number> {
   const given = parameters()
   const found = yield* row(`SELECT count(*) AS n FROM $schema.endpoints p WHERE ${endpointsOf(search, given)}`, given.values)
   return number(found ?? {}, 'n')
+}
+
+export function deliveryOf(found: SqlRow): DeliveryRow {
+  const state = text(found, 'state') as DeliveryState
+  return {
+    id: String(number(found, 'id')),
+    state,
+    network_id: text(found, 'network_id'),
+    endpoint_id: text(found, 'endpoint_id'),
+    event_id: text(found, 'event_id'),
+    event_type: text(found, 'event_type'),
+    event_timestamp: text(found, 'event_timestamp'),
+    attempts: number(found, 'attempts'),
+    last_attempt_at: iso(numberOrNull(found, 'at')),
+    last_outcome: textOrNull(found, 'outcome'),
+    last_status: numberOrNull(found, 'status'),
+    milliseconds: numberOrNull(found, 'milliseconds'),
+    next_attempt_at: state === 'pending' ? iso(number(found, 'due')) : null,
+  }
 }

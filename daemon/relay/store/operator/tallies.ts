@@ -1,5 +1,5 @@
 /** Counts of waiting and dead deliveries: of all endpoints, or within bounds of one network. */
-import { mostOfEndpoint } from '../../../../lib/relay/relay-view.ts'
+import { mostOfEndpoint } from '../../../../lib/relay/relay-admin.ts'
 import { among, type Plan, type RelayDatabase, type Rows, rows } from '../database.ts'
 import { number, numberOrNull, type SqlRow } from '../rows.ts'
 import { newestOf } from './searches.ts'

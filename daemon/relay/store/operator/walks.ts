@@ -41,8 +41,8 @@ function* boundsOf({ since, until, before }: DeliverySearch): Plan<Range> {
   )
   const low = number(found ?? {}, 'low')
   const high = number(found ?? {}, 'high')
-  const from = since === undefined ? low : yield* idAt(since, low, high)
-  const to = until === undefined ? high : yield* idAt(until, from, high)
+  const from = since === undefined ? low : yield* idAt(Date.parse(since), low, high)
+  const to = until === undefined ? high : yield* idAt(Date.parse(until), from, high)
   return { from, to: Math.min(to, before ?? to) }
 }
 
@@ -65,7 +65,7 @@ async function* steps<T>(
     const rest = { from, to }
     const size = Math.max(1, Math.floor(Math.min(sizeOf(number), mostOfStep) / endpoints))
     const { range, value } = await database.read(function* () {
-      const edge = isForFew(search) ? null : yield* edgeOf(database, search, rest, order, size)
+      const edge = isForFew(search) || isOfAll(search) ? null : yield* edgeOf(database, search, rest, order, size)
       const range = edge === null ? rest : isAscending ? { ...rest, to: edge + 1 } : { ...rest, from: edge }
       return { range, value: yield* work(range, Math.max(mostOfStep, endpoints)) }
     })
@@ -74,6 +74,29 @@ async function* steps<T>(
     yield { value, reached: isAscending ? from : to, looked: size * endpoints }
   }
 }
+
+/** Rows of one part of a walk through all networks. */
+const partOfAll = 1000
+
+/** The rows of a search in all networks: the database chooses how it reads them, as no network is rare. */
+async function* walkAll(
+  database: RelayDatabase,
+  search: DeliverySearch,
+  order: Order,
+  limit: number,
+): AsyncGenerator<Step<Rows>> {
+  let { from, to } = await database.read(() => boundsOf(search))
+  for (let rest = true; rest; ) {
+    const value = await database.read(() => select(database, search, { from, to }, order, limit))
+    const last = value.at(-1)
+    if (last && order === 'ASC') from = number(last, 'id') + 1
+    else if (last) to = number(last, 'id')
+    rest = value.length === limit
+    yield { value, reached: order === 'ASC' ? from : to, looked: value.length }
+  }
+}
+
+const isOfAll = (search: DeliverySearch): boolean => search.network_id === undefined && !isForFew(search)
 
 /**
  * The rows of a search, the oldest first, or the newest: a part with each step. A part may be empty.
@@ -85,6 +108,7 @@ export const walk = (
   order: Order,
   limit?: number,
 ): AsyncGenerator<Step<Rows>> => {
+  if (isOfAll(search)) return walkAll(database, search, order, limit ?? partOfAll)
   const sizeOf = (step: number) => (limit === undefined ? undefined : [limit * 2, secondStep][step]) ?? mostOfStep
   return steps(database, search, order, sizeOf, (range, most) => select(database, search, range, order, limit ?? most))
 }

@@ -18,7 +18,7 @@ import { begin, type Plan, type RelayDatabase, type Rows, runAtOnce, type Statem
 import { remedy, schemaOf } from '../schema.ts'
 import { insertEventsInto } from './events.ts'
 
-/** Milliseconds to wait while another process (a replay from the command line) writes. */
+/** Milliseconds to wait while another process (a resend from the command line) writes. */
 const timeoutMs = 5000
 /** A checkpoint comes after so many pages of the log. Most are the same ones, so a later one copies and syncs less. */
 const checkpointPages = 4000

@@ -106,7 +106,7 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
     return changed
   }
 
-  // Numbers only grow, so what lies before the oldest delivery that waits is not looked at again; a replay starts over.
+  // Numbers only grow, so what lies before the oldest delivery that waits is not looked at again; a resend starts over.
   let oldestFrom = 0
   let oldestVersion = version
   function* backlog(): Plan<Backlog> {

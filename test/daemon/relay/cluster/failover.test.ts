@@ -72,7 +72,7 @@ test('the commands look at a database that takes no changes, and check names it'
   await demote()
   const status = await ended('folkmoot-relay', 'status', '--json', '--outbox', group.address)
   const checked = await ended('folkmoot-relay', 'check', '--json', '--outbox', group.address)
-  const closed = await ended('folkmoot-relay', 'close-circuit', '--endpoint', '7', '--outbox', group.address)
+  const closed = await ended('folkmoot-relay', 'close-circuit', '--endpoint-id', '7', '--outbox', group.address)
   await promote()
   expect(status).toMatchObject({ code: 0, stderr: '' })
   expect(JSON.parse(status.stdout)).toMatchObject({ endpoints: [{ name: 'CRM' }] })

@@ -294,7 +294,7 @@ test("an operator's command that is stopped holds up nobody for longer than a le
     return (await group.query(waiting)).length > 0
   }, 'something waits for it')
   const address = `${proxy.url}?schema=${group.schema}`
-  const skip = run('folkmoot-relay', 'skip', '--outbox', address, '--endpoint', '0', '--limit', '100')
+  const skip = run('folkmoot-relay', 'skip', '--outbox', address, '--endpoint-id', '0', '--limit', '100')
   onTestFinished(() => void skip.child.kill('SIGKILL'))
   await reached
   skip.child.kill('SIGSTOP')

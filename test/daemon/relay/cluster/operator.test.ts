@@ -67,7 +67,7 @@ async function expectOneView({ group, relays }: Three): Promise<void> {
   const dead = await command(group, 'dead')
   expect(dead.lines).toHaveLength(12)
   for (const { state, history } of dead.lines) expect([state, history.length]).toEqual(['dead', 2])
-  const deliveries = await command(group, 'deliveries', '--event', 'e2')
+  const deliveries = await command(group, 'deliveries', '--event-id', 'e2')
   expect(deliveries.lines.map(({ endpoint_id }) => endpoint_id).sort()).toEqual(['0', '1', '2'])
   expect(await command(group, 'check', '--allow-http', '--allow-private')).toEqual({
     code: 0,
@@ -77,17 +77,17 @@ async function expectOneView({ group, relays }: Three): Promise<void> {
 }
 
 /** From the command line, and from the control port of any relay. */
-async function expectReplays({ hook, group, paths, around }: Three): Promise<void> {
+async function expectResends({ hook, group, paths, around }: Three): Promise<void> {
   hook.answer = (_, response) => void response.writeHead(204).end()
   for (const path of paths) expect(hook.ids(path)).toHaveLength(8)
 
-  expect((await command(group, 'replay', '--event', 'e2')).lines).toEqual([{ replayed: 3 }])
+  expect((await command(group, 'resend', '--event-id', 'e2')).lines).toEqual([{ resent: 3 }])
   await until(() => paths.every((path) => hook.ids(path).at(-1) === 'e2'), 'it is sent to all')
   for (const [n, path] of paths.entries()) {
     const { other } = await around(`${n}`)
-    expect(await control(group, other, 'POST', '/replay', { endpoint: `${n}`, event: 'e1' })).toEqual({
+    expect(await control(group, other, 'POST', '/resends', { endpoint_id: `${n}`, event_id: 'e1' })).toMatchObject({
       status: 200,
-      body: { replayed: 1 },
+      body: { of: { count: 1 } },
     })
     await until(() => hook.ids(path).at(-1) === 'e1', 'it is sent to this one')
   }
@@ -114,13 +114,13 @@ async function expectEnabling({ hook, group, around }: Three): Promise<void> {
   expect((await command(group, 'status')).lines[0].endpoints[1]).toMatchObject({ state: 'active' })
 }
 
-test('status, dead, deliveries and check speak of all relays; a replay and enabling reach the one that has the endpoint', async () => {
+test('status, dead, deliveries and check speak of all relays; a resend and enabling reach the one that has the endpoint', async () => {
   const all = await three()
   const { group, relays } = all
   await group.append(...events('e', 4))
   await untilDead(group, 12)
   await expectOneView(all)
-  await expectReplays(all)
+  await expectResends(all)
   await expectEnabling(all)
 
   await relays[0]?.stop()

@@ -290,7 +290,7 @@ test('what is skipped while its subject is being put in order lets the next one 
   await own('BEGIN')
   await own('SELECT id FROM $relay.relays FOR UPDATE')
   await own(`UPDATE $relay.deliveries SET lane = 2 WHERE id = ${second}`)
-  const skipped = operator.skip(known.endpoint, { event: 'e0', limit: 10 }, Date.now())
+  const skipped = operator.skip(known.endpoint, { event_id: 'e0' }, 10, Date.now())
   // It may wait for the relay, or come in between.
   await Promise.race([skipped, pass(300)])
   await own('COMMIT')

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { controlKey } from '../../../../daemon/relay/operate/control/control-key.ts'
-import { relayViewOverControl } from '../../../../lib/panel/index.ts'
+import { relayAdminOverControl } from '../../../../lib/panel/index.ts'
 import { endpoint, event, status, until } from '../support.ts'
 import { controlled } from './controlled.ts'
 
@@ -17,7 +17,7 @@ const linesIn = (directory: string) => {
 test('leaves lines of the audit for each change, with the person, unless its caller does so', async () => {
   const { ask, hook, append, directory, port } = await controlled(status(500))
   await append(endpoint(hook.url), event('a'))
-  await until(async () => JSON.stringify(await ask('GET', '/deliveries?status=dead')).includes('"a"'), 'it is dead')
+  await until(async () => JSON.stringify(await ask('GET', '/deliveries?state=dead')).includes('"a"'), 'it is dead')
   hook.answer = status(204)
   const key = { authorization: `Bearer ${controlKey(directory)}` }
   const changes = [
@@ -28,14 +28,17 @@ test('leaves lines of the audit for each change, with the person, unless its cal
     'endpoints/7/skip',
   ]
   for (const path of changes) await ask('POST', `/networks/1/${path}`, {}, { ...key, 'folkmoot-actor': 'ada' })
-  await ask('POST', '/replay', { event: 'a' })
-  const resend = { filter: { state: 'delivered' }, per_second: 1, actor: 'ada' }
-  const { body: begun } = await ask('POST', '/networks/1/replays', resend)
-  await ask('POST', `/networks/1/replays/${begun.id}/stop`, {})
+  await ask('POST', '/resends', { event_id: 'a' })
+  const resend = { network_id: '1', state: 'delivered', per_second: 1 }
+  const { body: begun } = await ask('POST', '/resends', resend)
+  await ask('POST', `/resends/${begun.id}/stop`, { network_id: '1' })
   await ask('GET', '/status')
-  await ask('POST', '/replay', { event: 'unknown' })
+  await ask('POST', '/resends', { event_id: 'unknown' })
   await ask('POST', '/networks/1/endpoints/7/test', {}, { ...key, 'folkmoot-audited': 'yes' })
-  await relayViewOverControl({ url: `http://127.0.0.1:${port}`, key: controlKey(directory) }).disable('1', '7')
+  await relayAdminOverControl({ url: `http://127.0.0.1:${port}`, key: controlKey(directory) }).disable({
+    network_id: '1',
+    endpoint_id: '7',
+  })
 
   const entries = linesIn(directory)
   expect(

@@ -68,7 +68,7 @@ test('a relay without the right key waits with a sentence, and continues when SI
 
   vi.stubEnv('FOLKMOOT_ENCRYPTION_KEYS', `${second}, ${first}`)
   onTestFinished(() => void vi.unstubAllEnvs())
-  for (const command of [['check'], ['endpoints', 'test', '--network', '1', '--endpoint', '7']])
+  for (const command of [['check'], ['endpoints', 'test', '--network-id', '1', '--endpoint-id', '7']])
     expect((await ended('folkmoot-relay', ...command, '--outbox', outbox, '--allow-http', '--allow-private')).code).toBe(0)
   await writer.close()
 })

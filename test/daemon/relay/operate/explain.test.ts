@@ -18,8 +18,8 @@ test('explain says why an event was delivered to an endpoint, or was not', async
     endpoint(hook.url, { id: '8' }),
   )
   const why = async (id: string, name = 'one') => {
-    const text = await explain({ outbox: all.directory, endpoint: id, event: name, json: true })
-    return JSON.parse(text) as { reason: string; attempts: unknown[] }
+    const text = await explain({ outbox: all.directory, endpointId: id, eventId: name, json: true })
+    return JSON.parse(text) as { reason: string; delivery: { history: unknown[] } | null }
   }
   await until(() => all.attempts.length >= 2, 'something is tried')
   await until(async () => (await why('1')).reason === 'delivered' && (await why('5')).reason === 'dead', 'all are tried')
@@ -34,11 +34,11 @@ test('explain says why an event was delivered to an endpoint, or was not', async
     'not chosen then',
   ])
   expect((await why('1', 'none')).reason).toBe('not known')
-  expect((await why('5')).attempts).toMatchObject([{ outcome: 'status', status: 500 }])
-  expect(await explain({ outbox: all.directory, endpoint: '5', event: 'one' })).toMatch(
+  expect((await why('5')).delivery?.history).toMatchObject([{ outcome: 'status', status: 500 }])
+  expect(await explain({ outbox: all.directory, endpointId: '5', eventId: 'one' })).toMatch(
     /^dead: .*\n {2}attempt 1 at .*: status 500/,
   )
-  await expect(explain({ outbox: all.directory, endpoint: '5' })).rejects.toThrow('explain needs --event and --endpoint')
+  await expect(explain({ outbox: all.directory, endpointId: '5' })).rejects.toThrow('explain needs --event-id and --endpoint-id')
 })
 
 test('explain says times as ISO 8601, that of the next probe too', async () => {
@@ -46,7 +46,7 @@ test('explain says times as ISO 8601, that of the next probe too', async () => {
   const all = await bench({ retrySchedule: [0, 0, 3600], breakerThreshold: 1, breakerCooldown: 600 })
   await all.append(endpoint(hook.url), event('one'))
   await until(() => all.notices.some(({ kind }) => kind === 'endpoint.opened'), 'the circuit opens')
-  expect(await explain({ outbox: all.directory, endpoint: '7', event: 'one' })).toMatch(
+  expect(await explain({ outbox: all.directory, endpointId: '7', eventId: 'one' })).toMatch(
     /^circuit open: it waits until the endpoint answers; next probe \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\n {2}attempt 1 at \d{4}-\S+Z: /,
   )
 })

@@ -41,7 +41,7 @@ test('a relay without a client identity waits with a sentence, and continues whe
   const relay = begunRelay('run', ...flags, '--control-port', '0')
   await until(() => relay.out.stdout.includes('endpoint.unreadable endpoint 7'), 'it is logged')
   expect(await status({ outbox })).toMatch(/set aside/)
-  const tested = await ended('folkmoot-relay', 'endpoints', 'test', '--outbox', outbox, '--endpoint', '7')
+  const tested = await ended('folkmoot-relay', 'endpoints', 'test', '--outbox', outbox, '--endpoint-id', '7')
   expect(tested.stdout).toMatch(/^not delivered: unreadable \(it needs the client identity `bank`/)
 
   writeFileSync(file, '{')

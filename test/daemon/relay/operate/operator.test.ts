@@ -25,7 +25,7 @@ async function command(...args: string[]) {
 }
 
 describe('the commands', () => {
-  test('list dead deliveries with their attempts, and replay them through a running relay', async () => {
+  test('list dead deliveries with their attempts, and resend them through a running relay', async () => {
     const hook = await receiver(status(500))
     const all = await bench({ retrySchedule: [0, 0.02], breakerThreshold: 100 })
     await all.append(endpoint(hook.url), event('a'), event('b'))
@@ -37,9 +37,9 @@ describe('the commands', () => {
       ['a', 2, 2],
     ])
     hook.answer = status(204)
-    expect((await command('replay', '--outbox', all.directory, '--event', 'a')).records).toEqual([{ replayed: 1 }])
+    expect((await command('resend', '--outbox', all.directory, '--event-id', 'a')).records).toEqual([{ resent: 1 }])
     await until(() => all.attempts.some(({ state }) => state === 'delivered'), 'it is delivered')
-    const [delivered] = (await command('deliveries', '--outbox', all.directory, '--status', 'delivered')).records
+    const [delivered] = (await command('deliveries', '--outbox', all.directory, '--state', 'delivered')).records
     expect(delivered).toMatchObject({ event_id: 'a', endpoint_id: '7', attempts: 1, last_status: 204 })
     expect((await command('deliveries', '--outbox', all.directory)).records).toHaveLength(2)
   })
@@ -94,8 +94,8 @@ describe('the commands', () => {
     for (const part of ['/…wxyz 127.0.0.1', '/…abcd 127.0.0.1', 'Newsletter']) expect(narrow).toContain(part)
     expect(wide).toContain(all.attempts[0]?.next_at)
     expect(wide).not.toContain('services')
-    expect(await showDeliveries({ outbox, status: 'dead' })).toBe('No delivery is dead.\n')
-    expect(await showDeliveries({ outbox, json: true, status: 'dead' })).toBe('')
+    expect(await showDeliveries({ outbox, state: 'dead' })).toBe('No delivery is dead.\n')
+    expect(await showDeliveries({ outbox, json: true, state: 'dead' })).toBe('')
   })
 
   test('show when an open circuit lets a probe through, and forget the last error after a success', async () => {
@@ -123,17 +123,17 @@ describe('the commands', () => {
     }
   })
 
-  test('choose by event type, and replay so many a second', async () => {
+  test('choose by event type, and resend so many a second', async () => {
     const hook = await receiver(status(500))
     const all = await bench({ retrySchedule: [0], breakerThreshold: 1000 })
     await all.append(endpoint(hook.url), ...events('e', 5), event('other', { event_type: 'MemberJoinedHook' }))
     await dead(all, 6)
-    const found = await command('deliveries', '--outbox', all.directory, '--type', 'MemberJoined')
+    const found = await command('deliveries', '--outbox', all.directory, '--event-type', 'MemberJoined')
     expect(found.records).toMatchObject([{ event_id: 'other', history: [{ outcome: 'status', status: 500 }] }])
     await all.relay.close()
-    const replayed = await command('replay', '--outbox', all.directory, '--type', 'PostCreatedHook', '--rate', '0.01')
-    expect(replayed.records).toEqual([{ replayed: 5 }])
-    const waiting = (await command('deliveries', '--outbox', all.directory, '--status', 'pending')).records
+    const resent = await command('resend', '--outbox', all.directory, '--event-type', 'PostCreatedHook', '--per-second', '0.01')
+    expect(resent.records).toEqual([{ resent: 5 }])
+    const waiting = (await command('deliveries', '--outbox', all.directory, '--state', 'pending')).records
     const due = waiting.map(({ next_attempt_at }) => Date.parse(next_attempt_at)).sort((a, b) => a - b)
     expect(due.slice(1).map((time, index) => time - (due[index] ?? 0))).toEqual([100_000, 100_000, 100_000, 100_000])
   })
@@ -157,31 +157,33 @@ describe('the commands', () => {
     await all.append(endpoint(slow.url, { id: '1' }), endpoint(quick.url, { id: '2' }), event('a'))
     await until(() => all.attempts.length === 2, 'both are delivered')
     await all.relay.close()
-    const listed = async (seconds: string) =>
-      (await command('deliveries', '--outbox', all.directory, '--slower', seconds)).records.map(({ endpoint_id }) => endpoint_id)
-    expect(await listed('0.4')).toEqual(['1'])
+    const listed = async (milliseconds: string) =>
+      (await command('deliveries', '--outbox', all.directory, '--min-milliseconds', milliseconds)).records.map(
+        ({ endpoint_id }) => endpoint_id,
+      )
+    expect(await listed('400')).toEqual(['1'])
     expect((await listed('0')).sort()).toEqual(['1', '2'])
-    expect((await command('deliveries', '--outbox', all.directory, '--slower', 'long')).stderr).toContain(
-      '--slower takes seconds',
+    expect((await command('deliveries', '--outbox', all.directory, '--min-milliseconds', 'long')).stderr).toContain(
+      '--min-milliseconds takes a whole number',
     )
   })
 
-  test('say why a replay finds nothing', async () => {
+  test('say why a resend finds nothing', async () => {
     const hook = await receiver(({ id }, response) => void response.writeHead(id === 'bad' ? 500 : 204).end())
     const all = await bench({ retrySchedule: [0], breakerThreshold: 1000 })
     await all.append(endpoint(hook.url), ...events('e', 2), event('bad'))
     await until(() => all.attempts.length === 3, 'all are tried')
-    const replayed = async (...flags: readonly string[]) =>
-      (await ended('folkmoot-relay', 'replay', '--outbox', all.directory, ...flags)).stdout
-    expect(await replayed('--event', 'e0')).toBe(
-      '0 deliveries are due again: none of the chosen deliveries is dead; 1 is delivered (--status delivered sends it again)\n',
+    const resent = async (...flags: readonly string[]) =>
+      (await ended('folkmoot-relay', 'resend', '--outbox', all.directory, ...flags)).stdout
+    expect(await resent('--event-id', 'e0')).toBe(
+      '0 deliveries are due again: none of the chosen deliveries is dead; 1 is delivered (--state delivered sends it again)\n',
     )
-    expect(await replayed('--all', '--status', 'skipped')).toBe(
-      '0 deliveries are due again: none of the chosen deliveries is skipped; 2 are delivered (--status delivered sends them again), 1 is dead (--status dead sends it again)\n',
+    expect(await resent('--all', '--state', 'skipped')).toBe(
+      '0 deliveries are due again: none of the chosen deliveries is skipped; 2 are delivered (--state delivered sends them again), 1 is dead (--state dead sends it again)\n',
     )
-    expect(await replayed('--event', 'other')).toBe('0 deliveries are due again: no delivery matches\n')
-    expect((await command('replay', '--outbox', all.directory, '--event', 'e0')).records).toEqual([{ replayed: 0 }])
-    expect(await replayed('--slower', '0')).toBe('1 delivery is due again\n')
+    expect(await resent('--event-id', 'other')).toBe('0 deliveries are due again: no delivery matches\n')
+    expect((await command('resend', '--outbox', all.directory, '--event-id', 'e0')).records).toEqual([{ resent: 0 }])
+    expect(await resent('--min-milliseconds', '0')).toBe('1 delivery is due again\n')
   })
 
   test('tell why there was no answer', async () => {
@@ -199,12 +201,12 @@ describe('the commands', () => {
     await all.append(endpoint(hook.url))
     await until(() => all.relay.scheduler.endpoint(1) !== undefined, 'the endpoint is known')
     const flags = ['endpoints', 'test', '--outbox', all.directory, '--allow-http', '--allow-private']
-    const good = await command(...flags, '--endpoint', '7')
+    const good = await command(...flags, '--endpoint-id', '7')
     expect([good.code, good.records]).toMatchObject([0, [{ outcome: 'delivered', status: 204 }]])
     hook.answer = (_request, response) => response.writeHead(500).end('no such table: members')
-    const bad = await command(...flags, '--endpoint', '7', '--network', '1')
+    const bad = await command(...flags, '--endpoint-id', '7', '--network-id', '1')
     expect([bad.code, bad.records]).toMatchObject([1, [{ outcome: 'status', status: 500, answer: 'no such table: members' }]])
-    expect(await command(...flags, '--endpoint', '8')).toMatchObject({
+    expect(await command(...flags, '--endpoint-id', '8')).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/there is no endpoint 8/),
     })
@@ -228,16 +230,16 @@ describe('the commands', () => {
 
   test.each([
     [['status', '--outbox', '/nowhere/at/all'], /no relay has run/],
-    [['replay', '--outbox', '/nowhere/at/all'], /--event, .* --until or --slower to choose by, or --all/],
-    [['replay', '--outbox', '/nowhere/at/all', '--limit', '5', '--rate', '1'], /a replay needs --event/],
-    [['replay', '--outbox', '/nowhere/at/all', '--all', '--status', 'pending'], /--status is one of delivered, dead/],
-    [['deliveries', '--outbox', '/nowhere/at/all', '--network', 'paint-pals'], /--network takes the id of a network/],
-    [['deliveries', '--outbox', '/nowhere/at/all', '--status', 'odd'], /--status is one of/],
+    [['resend', '--outbox', '/nowhere/at/all'], /--event-id, .* --since, --until to choose by, or --all/],
+    [['resend', '--outbox', '/nowhere/at/all', '--limit', '5', '--per-second', '1'], /a resend needs one of --endpoint-id/],
+    [['resend', '--outbox', '/nowhere/at/all', '--all', '--state', 'pending'], /--state is one of delivered, dead/],
+    [['deliveries', '--outbox', '/nowhere/at/all', '--network-id', 'paint-pals'], /--network-id takes the id of a network/],
+    [['deliveries', '--outbox', '/nowhere/at/all', '--state', 'odd'], /--state is one of/],
     [['deliveries', '--outbox', '/nowhere/at/all', '--since', 'yesterday'], /--since takes a date/],
     [['dead', '--outbox', '/nowhere/at/all', '--limit', '0'], /--limit takes/],
     [['run', '--outbox', '/nowhere/at/all', '--control-port', 'x'], /--control-port/],
-    [['replay', '--outbox', '/nowhere/at/all', '--all', '--rate', '0'], /--rate takes/],
-    [['endpoints', 'test', '--outbox', '/nowhere/at/all'], /endpoints test needs --endpoint/],
+    [['resend', '--outbox', '/nowhere/at/all', '--all', '--per-second', '0'], /--per-second takes/],
+    [['endpoints', 'test', '--outbox', '/nowhere/at/all'], /endpoints test needs --endpoint-id/],
     [['nonsense'], /unknown/],
     [['run', '--outbox', 'sqlite:/nowhere/at/all.sqlite'], /there is no outbox at sqlite:\/nowhere/],
     [['run', '--outbox', 'mysql://db.example/community'], /got one that begins with mysql:/],
@@ -248,10 +250,10 @@ describe('the commands', () => {
 })
 
 /** A control over one dead delivery. */
-async function replayable() {
+async function resendable() {
   const all = await controlled(status(500))
   await all.append(endpoint(all.hook.url), event('a'))
-  await until(async () => JSON.stringify(await all.ask('GET', '/deliveries?status=dead')).includes('"a"'), 'it is dead')
+  await until(async () => JSON.stringify(await all.ask('GET', '/deliveries?state=dead')).includes('"a"'), 'it is dead')
   return all
 }
 
@@ -264,7 +266,7 @@ describe('the control', () => {
     for (const [method, path] of [
       ['GET', '/status'],
       ['GET', '/deliveries'],
-      ['POST', '/replay'],
+      ['POST', '/resends'],
       ['POST', '/networks/1/endpoints/7/test'],
     ] as const)
       expect((await ask(method, path, undefined, { authorization: 'Bearer wrong' })).status).toBe(401)
@@ -281,7 +283,7 @@ describe('the control', () => {
       expect(await ask('HEAD', path, undefined, {})).toEqual({ status: 200, body: '' })
     const socket = connect(port, '127.0.0.1')
     socket.end(
-      `POST /replay HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${controlKey(directory)}\r\nContent-Length: 9\r\n\r\n{"all`,
+      `POST /resends HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${controlKey(directory)}\r\nContent-Length: 9\r\n\r\n{"all`,
     )
     await once(socket.resume(), 'close')
     expect((await ask('GET', '/status')).status).toBe(200)
@@ -330,7 +332,7 @@ describe('the control', () => {
     expect(Number(age)).toBeGreaterThan(0)
   })
 
-  test('tests an endpoint, replays, and lifts what the relay itself disabled', async () => {
+  test('tests an endpoint, resends, and lifts what the relay itself disabled', async () => {
     const { ask, hook, append, notices } = await controlled(status(410))
     await append(endpoint(hook.url), event('a'))
     await until(() => notices.includes('endpoint.disabled'), 'it is disabled')
@@ -340,64 +342,67 @@ describe('the control', () => {
     expect((await ask('POST', '/networks/1/endpoints/8/test')).status).toBe(404)
     expect(await ask('POST', '/networks/1/endpoints/7/enable')).toEqual({ status: 200, body: { enabled: true } })
     await until(() => hook.received.at(-1)?.id === 'a', 'what waited is delivered')
-    expect((await ask('POST', '/replay')).status).toBe(422)
+    expect((await ask('POST', '/resends')).status).toBe(422)
     await until(
       async () => /^relay_outbox_pending_events 0$/m.test(String((await ask('GET', '/metrics')).body)),
       'it is recorded',
     )
-    expect(await ask('POST', '/replay', { event: 'a', status: 'delivered' })).toEqual({ status: 200, body: { replayed: 1 } })
+    expect(await ask('POST', '/resends', { event_id: 'a', state: 'delivered' })).toMatchObject({
+      status: 200,
+      body: { of: { count: 1, exact: true } },
+    })
     await until(() => hook.received.filter(({ id }) => id === 'a').length === 3, 'it is delivered again')
     // A receiver that sorts by it must not treat the test in another way.
     expect(new Set(hook.received.map(({ headers }) => headers['user-agent'])).size).toBe(1)
   })
 
-  test('replays nothing when it is asked in unknown words', async () => {
-    const { ask } = await replayable()
+  test('resends nothing when it is asked in unknown words', async () => {
+    const { ask } = await resendable()
     for (const [body, sentence] of [
-      [{}, /a replay needs event, type, endpoint, network, since, until or slower to choose by, or "all": true/],
-      [{ limit: 100 }, /a replay needs/],
-      [{ rate: 5 }, /a replay needs/],
-      [{ status: 'delivered' }, /a replay needs/],
+      [{}, /a resend needs one of endpoint_id, network_id, .* since, until to choose by, or "all": true/],
+      [{ limit: 100 }, /a resend needs/],
+      [{ per_second: 5 }, /a resend needs/],
+      [{ state: 'delivered' }, /a resend needs/],
       [{ all: false }, /all must be true/],
       [{ all: 'true' }, /all must be true/],
-      [{ all: true, status: 'pending' }, /status is one of delivered, dead/],
-      [{ endpont: '7' }, /there is no `endpont` here; allowed: status, endpoint,/],
+      [{ all: true, state: 'pending' }, /state is one of delivered, dead/],
+      [{ endpont: '7' }, /there is no `endpont` here; allowed: state, endpoint_id,/],
       [JSON.parse('{"__proto__": {"all": true}}'), /there is no `__proto__` here/],
       [{ toString: 1 }, /there is no `toString` here/],
       [{ all: true, limit: 0 }, /limit takes a whole number/],
       [{ all: true, limit: '1e9' }, /limit takes a whole number/],
-      [{ all: true, rate: null }, /rate takes deliveries per second/],
-      [{ endpoint: ['7'] }, /endpoint takes the id of an endpoint/],
-      [{ endpoint: '' }, /endpoint takes the id of an endpoint/],
+      [{ all: true, per_second: null }, /per_second takes deliveries per second/],
+      [{ endpoint_id: ['7'] }, /endpoint_id takes the id of an endpoint/],
+      [{ endpoint_id: '' }, /endpoint_id takes the id of an endpoint/],
       [{ since: 5 }, /since takes a date and time/],
       [{ since: 'yesterday' }, /since takes a date and time/],
       [{ since: '2026-02-31' }, /since takes a date and time that exists/],
       [{ until: '2026-02-31T10:00:00Z' }, /until takes a date and time that exists/],
-      [{ endpoint: '8' }, /there is no endpoint 8/],
-      [{ network: '2' }, /there is no endpoint of network 2/],
-      [{ type: 'Nonsense' }, /there is no event type NonsenseHook/],
+      [{ endpoint_id: '8' }, /there is no endpoint 8/],
+      [{ network_id: '2' }, /there is no endpoint of network 2/],
+      [{ event_type: 'Nonsense' }, /there is no event type NonsenseHook/],
       [[], /must be a JSON object/],
       [[{ all: true }], /must be a JSON object/],
     ] as const)
-      expect(await ask('POST', '/replay', body), JSON.stringify(body)).toEqual({
+      expect(await ask('POST', '/resends', body), JSON.stringify(body)).toEqual({
         status: 422,
         body: { error: expect.stringMatching(sentence) },
       })
-    expect(await ask('GET', '/deliveries?status=dead')).toMatchObject({ body: { items: [{ event_id: 'a', state: 'dead' }] } })
+    expect(await ask('GET', '/deliveries?state=dead')).toMatchObject({ body: { items: [{ event_id: 'a', state: 'dead' }] } })
   })
 
   test('lists nothing when it is asked in unknown words', async () => {
-    const { ask } = await replayable()
+    const { ask } = await resendable()
     for (const [path, sentence] of [
-      ['/deliveries?statu=dead', /there is no `statu` here; allowed: status, endpoint, network, event, type/],
-      ['/deliveries?status=odd', /status is one of pending, delivered, dead/],
-      ['/deliveries?status=dead&status=pending', /a parameter may be given once: `status` is there twice/],
+      ['/deliveries?statu=dead', /there is no `statu` here; allowed: state, endpoint_id, network_id, event_id, event_type/],
+      ['/deliveries?state=odd', /state is one of pending, delivered, dead/],
+      ['/deliveries?state=dead&state=pending', /a parameter may be given once: `state` is there twice/],
       ['/deliveries?rate=5', /there is no `rate` here/],
-      ['/deliveries?endpoint=8', /there is no endpoint 8/],
-      ['/deliveries?type=Nonsense', /there is no event type NonsenseHook/],
+      ['/deliveries?endpoint_id=8', /there is no endpoint 8/],
+      ['/deliveries?event_type=Nonsense', /there is no event type NonsenseHook/],
       ['/deliveries?since=2026-02-31T10:00:00Z', /since takes a date and time that exists/],
       ['/deliveries?limit=-1', /limit takes a whole number/],
-      ['/status?endpoint=7', /this path takes no parameters/],
+      ['/status?endpoint_id=7', /there is no `endpoint_id` here/],
     ] as const)
       expect(await ask('GET', path), path).toEqual({ status: 422, body: { error: expect.stringMatching(sentence) } })
   })
@@ -406,7 +411,7 @@ describe('the control', () => {
     const { append, directory, hook, relay } = await controlled()
     await append(endpoint(hook.url))
     await until(() => relay.scheduler.endpoint(1) !== undefined, 'the endpoint is known')
-    const flags = { outbox: directory, network: '1', endpoint: '7' }
+    const flags = { outbox: directory, networkId: '1', endpointId: '7' }
     // Its own flags would allow neither plain HTTP nor this address.
     const { ok, text } = await testEndpoint({ ...flags, json: true }, '1.2.3')
     expect([ok, JSON.parse(text)]).toMatchObject([true, { outcome: 'delivered', status: 204, sent_by: 'relay' }])
@@ -417,7 +422,7 @@ describe('the control', () => {
     const all = await bench()
     await all.append(endpoint(hook.url))
     await until(() => all.relay.scheduler.endpoint(1) !== undefined, 'the endpoint is known')
-    const flags = { outbox: all.directory, network: '1', endpoint: '7' }
+    const flags = { outbox: all.directory, networkId: '1', endpointId: '7' }
     const tests = [flags, { ...flags, allowHttp: true }, { ...flags, allowHttp: true, allowPrivate: true }]
     const [http, address, delivered] = await Promise.all(tests.map((each) => testEndpoint(each, '1.2.3')))
     expect(http?.text).toMatch(

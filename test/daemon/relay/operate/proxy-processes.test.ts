@@ -53,7 +53,7 @@ test('the variable gives the proxy of commands, and a wrong address of the machi
   await relay.stop()
   vi.stubEnv('FOLKMOOT_PROXY', proxy.url)
   onTestFinished(() => void vi.unstubAllEnvs())
-  const test = ['endpoints', 'test', '--outbox', outbox, '--allow-http', '--allow-private', '--endpoint', '7']
+  const test = ['endpoints', 'test', '--outbox', outbox, '--allow-http', '--allow-private', '--endpoint-id', '7']
   expect(await ended('folkmoot-relay', ...test)).toMatchObject({ code: 0 })
   expect(proxy.connected).toEqual([`127.0.0.1:${hook.port}`])
   vi.stubEnv('NO_PROXY', '127.0.0.0/8')

@@ -68,7 +68,7 @@ test('commands that only read work with a relay whose disk has become read-only,
     code: 0,
     stdout: 'No delivery is dead.\n',
   })
-  expect(await ended('folkmoot-relay', 'close-circuit', '--endpoint', '7', '--outbox', directory)).toMatchObject({
+  expect(await ended('folkmoot-relay', 'close-circuit', '--endpoint-id', '7', '--outbox', directory)).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('EROFS: read-only file system'),
   })

@@ -1,9 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { relayAdmin } from '../../../../daemon/relay/admin/admin.ts'
 import { openOperatorStore } from '../../../../daemon/relay/open-store.ts'
 import { startControl } from '../../../../daemon/relay/operate/control/control.ts'
 import { controlKey } from '../../../../daemon/relay/operate/control/control-key.ts'
 import { createMetrics } from '../../../../daemon/relay/operate/metrics.ts'
-import { closeCircuitOf } from '../../../../daemon/relay/operate/tasks/on-endpoint.ts'
 import { ended } from '../../../support/program.ts'
 import { type Bench, bench, endpoint, event, events, receiver, status, until } from '../support.ts'
 
@@ -46,7 +46,7 @@ async function control({ relay, directory }: Pick<Bench, 'relay' | 'directory'>)
 describe('an open circuit closes', () => {
   test('when a test sent with the relay running is delivered', async () => {
     const { directory, hook, ...all } = await stuck()
-    const flags = ['--outbox', directory, '--network', '1', '--endpoint', '7', '--allow-http', '--allow-private']
+    const flags = ['--outbox', directory, '--network-id', '1', '--endpoint-id', '7', '--allow-http', '--allow-private']
     hook.answer = status(503)
     expect((await command('endpoints', 'test', ...flags)).code).toBe(1)
     expect(all.relay.scheduler.endpoint(1)?.circuit).toBe('open')
@@ -77,7 +77,7 @@ describe('an open circuit closes', () => {
   test('by a command, and the relay that starts later starts fresh; what was done is recorded', async () => {
     const { all, directory } = await stuck()
     await all.relay.close(0)
-    const closed = await command('close-circuit', '--outbox', directory, '--endpoint', '7')
+    const closed = await command('close-circuit', '--outbox', directory, '--endpoint-id', '7')
     expect(closed).toMatchObject({ code: 0, out: '{"endpoint_id":"7","network_id":"1","was":"open"}\n' })
     const store = await openOperatorStore(directory)
     onTestFinished(() => store.close())
@@ -92,9 +92,9 @@ describe('an open circuit closes', () => {
 
   test('through the store alone, with a relay running', async () => {
     const all = await stuck()
-    const store = await openOperatorStore(all.directory)
-    onTestFinished(() => store.close())
-    await closeCircuitOf(store, '7', undefined, Date.now())
+    const admin = relayAdmin(all.directory)
+    onTestFinished(() => admin.close())
+    await admin.closeCircuit({ network_id: '1', endpoint_id: '7' })
     await arrives(all)
     await all.append(event('later'))
     await until(() => all.attempts.some(({ event_id, state }) => event_id === 'later' && state === 'delivered'), 'it goes on')
@@ -120,7 +120,7 @@ test('late failures of an earlier registration neither open the circuit nor say 
 
 test('close-circuit says whether the circuit was open', async () => {
   const { directory, relay } = await stuck()
-  const close = () => ended('folkmoot-relay', 'close-circuit', '--outbox', directory, '--endpoint', '7')
+  const close = () => ended('folkmoot-relay', 'close-circuit', '--outbox', directory, '--endpoint-id', '7')
   expect((await close()).stdout).toBe('the circuit is closed now; sending begins slowly\n')
   await until(() => relay.scheduler.endpoint(1)?.circuit === 'closed', 'it is closed')
   expect((await close()).stdout).toBe('the circuit was not open\n')
@@ -134,7 +134,7 @@ test('close-circuit refuses an unknown endpoint', async () => {
   const { directory, append, relay } = await bench()
   await append(endpoint('http://127.0.0.1:1/'))
   await until(() => relay.scheduler.endpoint(1) !== undefined, 'it is there')
-  expect(await command('close-circuit', '--outbox', directory, '--endpoint', '8')).toMatchObject({
+  expect(await command('close-circuit', '--outbox', directory, '--endpoint-id', '8')).toMatchObject({
     code: 1,
     error: expect.stringContaining('no endpoint 8'),
   })

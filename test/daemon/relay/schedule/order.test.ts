@@ -100,7 +100,7 @@ describe('order by subject', () => {
     expect(hook.peak()).toBe(4)
   })
 
-  test('puts a replayed event before the later ones of its subject', async () => {
+  test('puts a resent event before the later ones of its subject', async () => {
     const hook = await receiver(({ id }, response) => void response.writeHead(id === 'late' ? 400 : 204).end())
     const { append, attempts, directory, relay } = await bench({ retrySchedule: [0], breakerThreshold: 1000 })
     await append(endpoint(hook.url, { order: 'subject' }), about('a', 'late'))
@@ -111,8 +111,9 @@ describe('order by subject', () => {
     await append(about('a', 'next'), about('a', 'last'))
     const store = await openOperatorStore(directory)
     onTestFinished(() => store.close())
-    await until(async () => (await store.count({ state: 'pending', limit: 10 })) === 2, 'they wait')
-    await store.replay({ state: 'dead', limit: 1 }, Date.now())
+    await until(async () => (await store.deliveries({ state: 'pending', limit: 10 })).length === 2, 'they wait')
+    const [dead] = await store.deliveries({ state: 'dead', limit: 1 })
+    await store.makeDue([{ delivery: Number(dead?.id), due: Date.now() }])
     hook.answer = status(204)
     await append(endpoint(hook.url, { order: 'subject' }))
     await until(() => attempts.length === 4, 'all are delivered')

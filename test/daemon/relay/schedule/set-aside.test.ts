@@ -2,8 +2,8 @@
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 import { expect, test } from 'vitest'
+import { relayAdmin } from '../../../../daemon/relay/admin/admin.ts'
 import { openOperatorStore, storePath } from '../../../../daemon/relay/open-store.ts'
-import { relayViewOfStore } from '../../../../daemon/relay/operate/view/of-store.ts'
 import { postgresAddress } from '../../../support/postgres.ts'
 import { type Bench, bench, endpoint, event, receiver, until } from '../support.ts'
 
@@ -13,13 +13,13 @@ const aside = (all: Bench) => all.notices.filter(({ kind }) => kind === 'endpoin
 /** What an operator and the panel see of the endpoint. */
 async function seen(all: Bench) {
   const store = await openOperatorStore(all.directory)
-  const view = relayViewOfStore(all.directory)
+  const admin = relayAdmin(all.directory)
   try {
     const [status] = await store.endpoints()
-    const [health] = (await view.status('1')).endpoints
+    const [health] = (await admin.status({ network_id: '1' })).endpoints
     return { status, health, notices: (await store.notices(100)).filter(({ kind }) => kind === 'endpoint.unreadable').length }
   } finally {
-    await view.close()
+    await admin.close()
     await store.close()
   }
 }

@@ -133,7 +133,7 @@ describe.each([
       (await store.endpoints()).map(({ endpoint_id, unreadable, pending, next_attempt_at, state, dead }) => {
         return { endpoint_id, unreadable: unreadable !== null, pending, next_attempt_at, state, dead }
       }),
-      await store.deliveries({ endpoint: '7', limit: 10 }),
+      await store.deliveries({ endpoint_id: '7', limit: 10 }),
     ])
     const shown = { state: 'active', dead: 0 }
     expect(found.toSorted((a, b) => a.endpoint_id.localeCompare(b.endpoint_id))).toEqual([

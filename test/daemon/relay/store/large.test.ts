@@ -4,14 +4,14 @@
  */
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { pageOf } from '../../../../daemon/relay/operate/view/search.ts'
+import { pageOf } from '../../../../daemon/relay/admin/deliveries.ts'
 import { type Plan, type RelayDatabase, type Rows, rows, type Statement } from '../../../../daemon/relay/store/database.ts'
 import { operatorStore } from '../../../../daemon/relay/store/operator/operator.ts'
 import type { OperatorStore } from '../../../../daemon/relay/store/operator/operator-store.ts'
 import { openDatabase as openPostgres } from '../../../../daemon/relay/store/postgres/database.ts'
 import { openOperatorDatabase } from '../../../../daemon/relay/store/postgres/operator.ts'
 import { openDatabase as openSqlite } from '../../../../daemon/relay/store/sqlite/database.ts'
-import type { DeliveryFilter } from '../../../../lib/relay/relay-view.ts'
+import type { DeliveryFilter } from '../../../../lib/relay/relay-admin.ts'
 import { temporaryDirectory } from '../../../support/directory.ts'
 import { testPostgres } from '../../../support/postgres.ts'
 import { soaking } from '../../../support/rounds.ts'
@@ -168,7 +168,7 @@ const pages: Readonly<Record<string, (count: number) => { readonly network?: str
 
 const pageAt = (stored: Stored, { network = '1', filter }: { readonly network?: string; readonly filter: DeliveryFilter }) => {
   stored.statements.length = 0
-  return pageOf(stored.store, network, filter, { limit })
+  return pageOf(stored.store, { ...filter, network_id: network, limit })
 }
 
 test('on PostgreSQL the state and the charts of a network read its own deliveries', async () => {
@@ -217,12 +217,12 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s', (engine) => {
     const many = await storeOf(engine, large)
     const seen: (string | null)[] = []
     for (let after: string | undefined, page = 0; page < 100; page++) {
-      const { items, next } = await pageOf(
-        many.store,
-        '1',
-        { event_type: 'NoneHook' },
-        { limit, ...(after === undefined ? {} : { after }) },
-      )
+      const { items, next } = await pageOf(many.store, {
+        network_id: '1',
+        event_type: 'NoneHook',
+        limit,
+        ...(after === undefined ? {} : { after }),
+      })
       expect(items).toEqual([])
       seen.push(next)
       if (next === null) break
@@ -241,21 +241,21 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s', (engine) => {
       for await (const part of some.store.counts(search)) sum += part
       return sum
     }
-    expect(await countOf({ network: '1' })).toBe(12_245)
-    expect(await countOf({ network: '2' })).toBe(100)
-    expect(await countOf({ network: '1', outcome: 'status' })).toBe(1224)
-    expect(await countOf({ network: '1', type: 'TagCreatedHook', state: 'delivered' })).toBe(1225)
+    expect(await countOf({ network_id: '1' })).toBe(12_245)
+    expect(await countOf({ network_id: '2' })).toBe(100)
+    expect(await countOf({ network_id: '1', outcome: 'status' })).toBe(1224)
+    expect(await countOf({ network_id: '1', event_type: 'TagCreatedHook', state: 'delivered' })).toBe(1225)
     const ids: number[] = []
-    for await (const { found } of some.store.walk({ network: '1' }, 'ASC')) ids.push(...found.map(({ delivery }) => delivery))
+    for await (const { found } of some.store.walk({ network_id: '1' }, 'ASC')) ids.push(...found.map(({ id }) => Number(id)))
     expect([ids.length, new Set(ids).size, ids[0], ids.at(-1)]).toEqual([12_245, 12_245, 101, 12_345])
     const paged: string[] = []
     for (let after: string | undefined; ; ) {
-      const { items, next } = await pageOf(
-        some.store,
-        '1',
-        { state: 'dead' },
-        { limit: 100, ...(after === undefined ? {} : { after }) },
-      )
+      const { items, next } = await pageOf(some.store, {
+        network_id: '1',
+        state: 'dead',
+        limit: 100,
+        ...(after === undefined ? {} : { after }),
+      })
       paged.push(...items.map(({ id }) => id))
       if (next === null) break
       after = next

@@ -200,7 +200,7 @@ describe.each(engines)('a store of $name', ({ place, schema, rows, newer }) => {
     const operator = await openOperatorStore(outbox)
     onTestFinished(() => operator.close())
     const deliveries = await operator.deliveries({ limit: 10 })
-    expect(deliveries.map(({ delivery, state, event_id, attempts }) => [delivery, state, event_id, attempts])).toEqual([
+    expect(deliveries.map(({ id, state, event_id, attempts }) => [Number(id), state, event_id, attempts])).toEqual([
       [6, 'skipped', 'c', 0],
       [5, 'delivered', 'c', 1],
       [4, 'dead', 'b', 10],
@@ -208,7 +208,8 @@ describe.each(engines)('a store of $name', ({ place, schema, rows, newer }) => {
       [2, 'pending', 'a', 0],
       [1, 'pending', 'a', 2],
     ])
-    expect(await operator.count({ since: 1500, until: 2500, limit: 10 })).toBe(2)
+    const within = { since: new Date(1500).toISOString(), until: new Date(2500).toISOString() }
+    expect(await operator.deliveries({ ...within, limit: 10 })).toHaveLength(2)
     expect(await operator.attempts(4)).toMatchObject([{ number: 10, outcome: 'http', status: 500, answer: 'no', reason: null }])
     expect(await operator.notices(10)).toContainEqual(
       expect.objectContaining({ kind: 'delivery.dead', event_id: 'b', text: 'given up' }),

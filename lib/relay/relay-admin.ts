@@ -1,6 +1,6 @@
 /**
- * The relay as the panel sees it, in types alone. Each call is about one network, and an answer never contains another
- * network's rows. Times are ISO 8601 in UTC. A call that fails rejects: the panel then shows that the relay is away.
+ * The administration of a relay, in types alone: for commands, the control port and the panel. Times are ISO 8601 in UTC. A
+ * call that fails rejects: the panel then shows that the relay is away.
  */
 import type { Id } from '../storage/table.ts'
 
@@ -13,30 +13,66 @@ export type EndpointActivity = 'delivering' | 'paused' | 'circuit open' | 'probi
 /** A relay may count `pending` and `dead` of an endpoint up to here. */
 export const mostOfEndpoint = 100_000
 
-/** An endpoint as the relay sends to it. It never contains its key, its secrets or its address. */
-export interface EndpointHealth {
+/** An endpoint as the relay sends to it: no key, no secret, and of its URL the origin only. */
+export interface EndpointStatus {
   /** The endpoint, as `community.endpoints` lists it. */
   readonly endpoint_id: Id
+  /** The network whose events it gets. */
+  readonly network_id: Id
+  /** A name that the host gave; null if it gave none. */
+  readonly name: string | null
+  /** Scheme, host and port of its URL: `https://example.org`. */
+  readonly origin: string
+  /** Enough of its path to tell endpoints of one origin apart: the end of it. A path may be a secret. */
+  readonly path: string
+  /** `off`: turned off by the host. `disabled`: stopped by the relay or an operator. Its events wait in both cases. */
+  readonly state: 'active' | 'off' | 'disabled'
   /** What the relay does with it now: `delivering`, or why it sends less or nothing. */
   readonly activity: EndpointActivity
   /** Why it is disabled or set aside, or why its key cannot be read; null otherwise. */
   readonly reason: string | null
-  /** Deliveries that are not done yet, counted up to 100,000: new ones, and those that wait for a retry. */
+  /** Why the relay stopped sending to it. */
+  readonly disabled: string | null
+  /** `open` after failures in a row: nothing but a probe is sent now and then, until one succeeds. */
+  readonly circuit: 'closed' | 'open'
+  /** Deliveries that are not done yet: new ones, and those that wait for a retry. In one network counted up to 100,000. */
   readonly pending: number
-  /** Deliveries without an attempt left, counted up to 100,000. A replay sends them again. */
+  /** Deliveries without an attempt left. A resend sends them again. In one network counted up to 100,000. */
   readonly dead: number
-  /** When the relay ingested the oldest pending event. ISO 8601, UTC; null if nothing is pending. */
-  readonly oldest_pending_at: string | null
-  /** When an attempt last got a 2xx. ISO 8601, UTC; null before the first. */
+  /** When an attempt last got a 2xx; null before the first. */
   readonly last_success_at: string | null
+  /** When its failures in a row began; null while it works. */
+  readonly failing_since: string | null
+  /** When the relay ingested the oldest pending event; null if nothing is pending. */
+  readonly oldest_pending_at: string | null
+  /** When something is sent to it next: when that is due, and not before the next probe of an open circuit. */
+  readonly next_attempt_at: string | null
+  /** When an open circuit lets a probe through, at the latest; null if closed. */
+  readonly next_probe_at: string | null
   /** Why the latest attempt failed; null once one was delivered. */
   readonly last_error: string | null
-  /** When the next delivery is due. ISO 8601, UTC; null if none is, or nothing is sent to it. */
-  readonly next_attempt_at: string | null
-  /** When an open circuit lets one delivery through, to see whether the receiver works again; null if closed. */
-  readonly next_probe_at: string | null
-  /** The last 24 hours, the oldest first; hours without an attempt may be left out. */
+  /** Why its key and secrets cannot be decrypted, or it is set aside, and nothing is sent to it. */
+  readonly unreadable: string | null
+  /** Whether it needs what this version of the relay does not know. */
+  readonly set_aside: boolean
+  /** In the status of one network, the last 24 hours, the oldest first; hours without an attempt may be left out. */
   readonly hours: readonly AttemptCount[]
+}
+
+/** A relay that works on the store now. */
+export interface RunningRelay {
+  readonly host: string
+  readonly pid: number
+}
+
+/** A message of the relay to its operators. */
+export interface NoticeStatus {
+  readonly at: string
+  readonly kind: string
+  readonly network_id: Id | null
+  readonly endpoint_id: Id | null
+  readonly event_id: string | null
+  readonly text: string
 }
 
 /** The attempts of one hour, or of one minute. */
@@ -49,16 +85,22 @@ export interface AttemptCount {
   readonly failed: number
 }
 
-/** The relay and the endpoints of one network. */
+/** The relays and their endpoints: all of them, or those of one network. */
 export interface RelayStatus {
   /** Whether a relay sends now. */
   readonly running: boolean
-  /** Each endpoint of the network that the relay has heard of. */
-  readonly endpoints: readonly EndpointHealth[]
+  /** Those that work on the store. */
+  readonly relays: readonly RunningRelay[]
+  /** Each endpoint that the relay has heard of. */
+  readonly endpoints: readonly EndpointStatus[]
+  /** The latest 100, the newest first. */
+  readonly notices: readonly NoticeStatus[]
 }
 
 /** Which deliveries; every condition that is given must hold. */
 export interface DeliveryFilter {
+  /** Only deliveries of this network. */
+  readonly network_id?: Id
   /** Only deliveries to this endpoint. */
   readonly endpoint_id?: Id
   /** As on the wire: `PostCreatedHook`. */
@@ -81,8 +123,8 @@ export interface DeliveryFilter {
 
 /** The part of a list of deliveries to return. */
 export interface DeliveryPaging {
-  /** At most so many, from 1 to 100. */
-  readonly limit: number
+  /** At most so many: 50 by default. */
+  readonly limit?: number
   /** The `next` of the page before. */
   readonly after?: string
 }
@@ -91,6 +133,8 @@ export interface DeliveryPaging {
 export interface DeliveryRow {
   /** A text without blanks, which the store makes. */
   readonly id: string
+  /** The network of the event. */
+  readonly network_id: Id
   /** The endpoint that it goes to. */
   readonly endpoint_id: Id
   /** The same on every attempt and at every endpoint; receivers de-duplicate by it. */
@@ -167,19 +211,23 @@ export interface Actor {
   readonly address?: string
 }
 
-/** The deliveries to resend: those named, or all that match at the start. Pending ones are due already and are left out. */
-export type ReplaySelection =
-  | {
-      /** Deliveries, by the `id` of their rows. */
-      readonly ids: readonly string[]
-    }
-  | {
-      /** All deliveries of the network that match when it begins. */
-      readonly filter: DeliveryFilter
-    }
+/**
+ * The deliveries to resend: those named, or all that match when it begins. Pending ones are due already and are left out; without
+ * `state`, a filter means dead ones.
+ */
+export interface ResendRequest extends DeliveryFilter, Partial<Actor> {
+  /** Deliveries, by the `id` of their rows. */
+  readonly ids?: readonly string[]
+  /** Needed without `ids` and any condition but `state`. */
+  readonly all?: true
+  /** At most so many. */
+  readonly limit?: number
+  /** Deliveries a second; all become due together without it. */
+  readonly per_second?: number
+}
 
 /** A resend that began. */
-export interface ReplayProgress {
+export interface ResendProgress {
   /** A text without blanks. */
   readonly id: string
   /** `running` until all are due again; `stopped` by a person, `failed` by the relay. */
@@ -188,8 +236,23 @@ export interface ReplayProgress {
   readonly done: number
   /** The deliveries that matched at the start, capped as counts are. */
   readonly of: CappedCount
-  /** When it was asked for. ISO 8601, UTC. */
+  /** When it began. ISO 8601, UTC. */
   readonly started_at: string
+}
+
+/** Pending deliveries of one endpoint to set aside, the oldest first: all of them unless something is said. */
+export interface SkipRequest extends EndpointRef, Omit<DeliveryFilter, 'state' | keyof EndpointRef> {
+  /** At most so many. */
+  readonly limit?: number
+}
+
+/** Why an event was delivered to an endpoint, or was not. */
+export interface Explanation {
+  /** In a word or two, for programs. */
+  readonly reason: string
+  readonly text: string
+  /** The delivery with its attempts; null if there is none. */
+  readonly delivery: DeliveryDetail | null
 }
 
 /** The answer to a test event. */
@@ -224,39 +287,55 @@ export interface RelayActivity {
   readonly pending: CappedCount
 }
 
+/** An endpoint of a network. */
+export interface EndpointRef {
+  readonly network_id: Id
+  readonly endpoint_id: Id
+}
+
+/** A delivery or a resend; with `network_id`, one of this network. */
+export interface NamedRef {
+  readonly id: string
+  readonly network_id?: Id
+}
+
 /**
- * The relay for the panel. A network is named by its id.
+ * The administration of a relay. With a `network_id`, a call is about that network alone: its answer never contains another
+ * network's rows. `undefined`: the relay has no such thing.
  *
- * Implementations: the relay of the same process, its control port, and the shared PostgreSQL store.
+ * There is one implementation, over the store of the relay, and the client of the control port.
  */
-export interface RelayView {
-  /** The state of the relay, and of each endpoint of the network that it has heard of. */
-  status(network: Id): Promise<RelayStatus>
-  /** @param minutes how far back, from 1 to 1440 */
-  activity(network: Id, minutes: number): Promise<RelayActivity>
-  /** The newest first, by an index. */
-  deliveries(network: Id, filter: DeliveryFilter, paging: DeliveryPaging): Promise<DeliveryPage>
+export interface RelayAdmin {
+  /** The state of the relay, and of each endpoint that it has heard of. */
+  status(of: { readonly network_id?: Id }): Promise<RelayStatus>
+  /** @param of how many minutes back, from 1 to 1440 */
+  activity(of: { readonly network_id: Id; readonly minutes: number }): Promise<RelayActivity>
+  /** The newest first. */
+  list(of: DeliveryFilter & DeliveryPaging): Promise<DeliveryPage>
   /** How many match, counted up to 500,000 and within a time-out. */
-  count(network: Id, filter: DeliveryFilter): Promise<CappedCount>
-  /** The delivery, or `undefined` if the network has no such delivery. */
-  delivery(network: Id, id: string): Promise<DeliveryDetail | undefined>
-  /**
-   * Begins to make deliveries due again, in the background.
-   * @param options deliveries a second, from 1 to 10000, and the person who asked
-   */
-  replay(
-    network: Id,
-    selection: ReplaySelection,
-    options: { readonly perSecond: number; readonly by: Actor },
-  ): Promise<ReplayProgress>
-  /** A resend of the last hour, or `undefined` if the network has no such resend. */
-  replayed(network: Id, id: string): Promise<ReplayProgress | undefined>
+  count(filter: DeliveryFilter): Promise<CappedCount>
+  get(delivery: NamedRef): Promise<DeliveryDetail | undefined>
+  /** Begins to make deliveries due again, in the background. */
+  resend(request: ResendRequest): Promise<ResendProgress>
+  /** A resend of the last hour. */
+  progress(resend: NamedRef): Promise<ResendProgress | undefined>
   /** Ends a resend: deliveries that are due again stay due. */
-  stopReplay(network: Id, id: string): Promise<ReplayProgress | undefined>
-  /** Sends one test event immediately; nothing is recorded. `undefined` if the relay has no such endpoint. */
-  test(network: Id, endpoint: Id): Promise<TestAnswer | undefined>
-  /** Sends again where the relay had stopped by itself, and closes the circuit. False if the relay has no such endpoint. */
-  enable(network: Id, endpoint: Id): Promise<boolean>
-  /** Sends nothing more until `enable`; events wait. False if the relay has no such endpoint. */
-  disable(network: Id, endpoint: Id): Promise<boolean>
+  stop(resend: NamedRef): Promise<ResendProgress | undefined>
+  /** Sets pending deliveries aside, and returns their number; a resend undoes it. */
+  skip(request: SkipRequest): Promise<{ readonly skipped: number } | undefined>
+  explain(of: EndpointRef & { readonly event_id: string }): Promise<Explanation | undefined>
+  /** Sends one test event immediately; nothing is recorded. */
+  test(endpoint: EndpointRef): Promise<TestAnswer | undefined>
+  /** Sends again where the relay had stopped by itself, and closes the circuit. */
+  enable(endpoint: EndpointRef): Promise<{ readonly enabled: boolean } | undefined>
+  /** Sends nothing more until `enable`; events wait. */
+  disable(endpoint: EndpointRef): Promise<{ readonly enabled: boolean } | undefined>
+  /** Resumes sending, slowly at first. */
+  closeCircuit(endpoint: EndpointRef): Promise<CircuitClosed | undefined>
+}
+
+/** The result of closing a circuit. */
+export interface CircuitClosed extends EndpointRef {
+  /** How the circuit was before. */
+  readonly was: 'closed' | 'open'
 }
