@@ -1,9 +1,18 @@
 /**
  * Rate limits for many machines: a table in the PostgreSQL database of the storage, which every process counts in. The table
  * is not logged, so counting syncs nothing; after a crash of the database it is empty, and the minutes start over.
+ *
+ * A minute ends by the clock of the database. The store that `rate-limiter-flexible` has for PostgreSQL uses that of each machine:
+ * one that is an hour fast would keep a key refused for an hour.
  */
+import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { IRateLimiterOptions } from 'rate-limiter-flexible'
+import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js'
+import RateLimiterRes from 'rate-limiter-flexible/lib/RateLimiterRes.js'
+import RateLimiterStoreAbstract from 'rate-limiter-flexible/lib/RateLimiterStoreAbstract.js'
 import * as v from 'valibot'
+import type { RateLimiter } from '../../lib/index.ts'
 import { StorageError } from '../../lib/storage/contract.ts'
 import { callable, checkOptions, flag, positive, type RulesOf, textOf } from '../options.ts'
 import type { PgPool } from '../sql/postgres/connection.ts'
@@ -15,13 +24,13 @@ import { openPool } from '../sql/postgres/pool.ts'
 import { readCommittedAlone } from '../sql/postgres/transaction.ts'
 import { nameOf, send } from '../sql/postgres/wire/send.ts'
 import { prepareTables } from '../storage/postgres/migrate.ts'
-import { type CountTable, type SharedRateLimits, sharedRateLimits } from './shared.ts'
+import { rateLimits } from './flexible.ts'
 
 /** The database of the counts, and how long requests wait for it. */
 export interface PostgresRateLimitOptions {
-  /** `postgres://user:password@host:port/database`, as `postgresStorage` has it. One connection is opened to it. */
+  /** `postgres://user:password@host:port/database`, as `postgresStorage` has it. Up to four connections are opened to it. */
   readonly url?: string | undefined
-  /** A host's own pool instead of `url`: one connection of it is used at a time, and it is not closed. */
+  /** A host's own pool instead of `url`: each count takes a connection of it for a moment. It is not closed. */
   readonly pool?: PgPool
   /** The schema of the table, which is made where it is missing. Default `folkmoot`. */
   readonly schema?: string
@@ -35,6 +44,12 @@ export interface PostgresRateLimitOptions {
   readonly prepared?: boolean
   /** Is told when the counts cannot be shared, and when they can again. Default `console.warn`. */
   readonly warn?: (sentence: string) => void
+}
+
+/** Rate limits that hold a database open. */
+export interface SharedRateLimits extends RateLimiter {
+  /** Waits for running counts, then closes the connections. May be called twice. */
+  close(): Promise<void>
 }
 
 const rules = {
@@ -71,7 +86,7 @@ export async function postgresRateLimits(options: PostgresRateLimitOptions): Pro
     options.pool ??
     (await openPool({
       url: url ?? '',
-      size: 1,
+      size: 4,
       connectTimeoutMs,
       statementTimeoutMs,
       name: 'folkmoot-rate-limits',
@@ -87,20 +102,121 @@ export async function postgresRateLimits(options: PostgresRateLimitOptions): Pro
     throw error
   }
   const table = countTable(pool, postgresDialect(schema).table('rate_limits'), timeoutMs, prepared)
-  return sharedRateLimits({ ...table, close: endPool }, { warn, retryMs })
+  return sharedRateLimits({ ...table, close: endPool }, warn, retryMs)
 }
+
+/** The requests of a key in its minute, and how long that lasts. */
+interface Used {
+  readonly requests: number
+  readonly millisecondsLeft: number
+}
+
+type Count = (key: string, requests: number) => Promise<Used>
+
+/** The table of the counts. */
+interface CountTable {
+  /** @throws when the database refuses, or does not respond in time */
+  readonly count: Count
+  /** Removes the counts of minutes that have ended. */
+  sweep(): Promise<unknown>
+  close(): Promise<void>
+}
+
+/**
+ * A store of `rate-limiter-flexible`: a key that has reached its limit is refused from memory until its minute ends, and while the
+ * database does not respond, each process counts in memory.
+ */
+class Counts extends RateLimiterStoreAbstract {
+  readonly #count: Count
+
+  constructor(limit: Pick<IRateLimiterOptions, 'points' | 'duration'>, count: Count) {
+    // Without a prefix, so that a key whose limit changes continues with its count.
+    const shared = { keyPrefix: '', storeClient: count, inMemoryBlockOnConsumed: limit.points }
+    super({ ...limit, ...shared, insuranceLimiter: new RateLimiterMemory(limit) })
+    this.#count = count
+  }
+
+  _upsert(key: string, requests: number): Promise<Used> {
+    return this.#count(key, requests)
+  }
+
+  _getRateLimiterRes(_key: string, _requests: number, { requests, millisecondsLeft }: Used): RateLimiterRes {
+    return new RateLimiterRes(Math.max(0, this.points - requests), millisecondsLeft, requests)
+  }
+}
+
+const minute = 60_000
+
+function sharedRateLimits(table: CountTable, warn: (sentence: string) => void, retryMs: number): SharedRateLimits {
+  /** While the database does not respond: when to try it again, in monotonic milliseconds. */
+  let tryAt: number | undefined
+  let sweptAt = Number.NEGATIVE_INFINITY
+  let closing: Promise<void> | undefined
+  // `close` waits for these.
+  const running = new Set<Promise<unknown>>()
+
+  function run<T>(work: Promise<T>): Promise<T> {
+    running.add(work)
+    const ended = () => void running.delete(work)
+    work.then(ended, ended)
+    return work
+  }
+
+  function failed(error: unknown): void {
+    if (tryAt === undefined)
+      warn(`rate limits: each process counts alone for now: ${error instanceof Error ? error.message : String(error)}`)
+    tryAt = performance.now() + retryMs
+  }
+
+  function succeeded(): void {
+    if (tryAt !== undefined) warn('rate limits: the processes count together again')
+    tryAt = undefined
+    const now = performance.now()
+    if (now - sweptAt < minute) return
+    sweptAt = now
+    // A row too many does no harm, and the next sweep takes it along.
+    run(table.sweep()).catch(() => undefined)
+  }
+
+  async function count(key: string, requests: number): Promise<Used> {
+    if (tryAt === undefined) {
+      const counting = run(table.count(key, requests))
+      counting.then(succeeded, failed)
+      return counting
+    }
+    if (tryAt <= performance.now()) {
+      // In the background, with a request that does not wait for it.
+      tryAt = Number.POSITIVE_INFINITY
+      run(table.count(key, requests)).then(succeeded, failed)
+    }
+    throw new StorageError('unavailable', 'the counts cannot be shared for now')
+  }
+
+  const limits = rateLimits({ limiter: (limit) => new Counts(limit, count) })
+  return {
+    async count(key, perMinute) {
+      if (closing) throw new StorageError('closed', 'the rate limits are closed; make new ones')
+      return limits.count(keyOf(key), perMinute)
+    },
+    close() {
+      closing ??= Promise.allSettled(running).then(() => table.close())
+      return closing
+    },
+  }
+}
+
+/** A key as it is stored: a host may name its tokens as it likes. */
+const keyOf = (name: string): string => (/^[\w.:@-]{1,200}$/.test(name) ? name : createHash('sha256').update(name).digest('hex'))
 
 function countTable(pool: PgPool, table: string, timeoutMs: number, prepared: boolean): Omit<CountTable, 'close'> {
   // A minute that ends later than in two was begun before the clock was set back. One minute would be too strict: a statement
   // that waits for a row is older than the minute which the other one has begun.
   const running = (row: string) => `${row}."ends_at" > now() AND ${row}."ends_at" <= now() + interval '2 minutes'`
-  // In the order of the keys, so that two batches never wait for each other.
-  const addAll = `INSERT INTO ${table} AS c ("key", "used", "ends_at")
-    SELECT "key", "used", now() + interval '1 minute' FROM unnest($1::text[], $2::integer[]) AS u ("key", "used") ORDER BY "key" COLLATE "C"
+  const add = `INSERT INTO ${table} AS c ("key", "used", "ends_at") VALUES ($1, $2, now() + interval '1 minute')
     ON CONFLICT ("key") DO UPDATE SET
       "used" = CASE WHEN ${running('c')} THEN c."used" + excluded."used" ELSE excluded."used" END,
       "ends_at" = CASE WHEN ${running('c')} THEN c."ends_at" ELSE excluded."ends_at" END
-    RETURNING "key", "used", extract(epoch FROM "ends_at" - now()) * 1000`
+    RETURNING "used", extract(epoch FROM "ends_at" - now()) * 1000`
   // Locked rows are skipped, so that it waits for nobody.
   const sweepAll = `DELETE FROM ${table} WHERE "key" IN
     (SELECT "key" FROM ${table} AS c WHERE NOT (${running('c')}) FOR UPDATE SKIP LOCKED)`
@@ -130,11 +246,12 @@ function countTable(pool: PgPool, table: string, timeoutMs: number, prepared: bo
 
   return {
     /** Repeated after a lost race or connection: a lost answer may count twice, but never not at all. */
-    async add(requests) {
+    async count(key, requests) {
       const deadline = performance.now() + timeoutMs
       for (;;) {
         try {
-          return await run(addAll, [[...requests.keys()], [...requests.values()]], deadline)
+          const [[used, left] = []] = await run(add, [key, requests], deadline)
+          return { requests: Number(used), millisecondsLeft: Number(left) }
         } catch (error) {
           const fault = faultOf(error)
           if ((fault !== 'race' && fault !== 'lost') || performance.now() + pause > deadline) throw unreachable(error)

@@ -7,3 +7,7 @@ declare module 'rate-limiter-flexible/lib/RateLimiterRes.js' {
   import { RateLimiterRes } from 'rate-limiter-flexible'
   export = RateLimiterRes
 }
+declare module 'rate-limiter-flexible/lib/RateLimiterStoreAbstract.js' {
+  import { RateLimiterStoreAbstract } from 'rate-limiter-flexible'
+  export = RateLimiterStoreAbstract
+}

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { openOutbox, takeAuditLines } from '../../adapters/outbox/file.ts'
 import { directoryAssets, guardedDownloads, ports, s3Assets } from '../../adapters/ports/index.ts'
-import { postgresRateLimits, rateLimits, sqliteRateLimits } from '../../adapters/rate-limits/index.ts'
+import { postgresRateLimits, rateLimits } from '../../adapters/rate-limits/index.ts'
 import { lowdbStorage } from '../../adapters/storage/lowdb.ts'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { migratePostgres, postgresOutbox, postgresStorage } from '../../adapters/storage/postgres.ts'
@@ -65,16 +65,16 @@ test.each<[string, (given: never) => unknown, unknown, string]>([
     'option `outbox` must be an outbox, as in await openOutbox({ directory }), got null',
   ],
   [
-    'sqliteRateLimits',
-    sqliteRateLimits,
-    { path: nowhere, timeout: 5 },
-    'option `timeout` does not exist; did you mean timeoutMs?',
-  ],
-  [
     'postgresRateLimits',
     postgresRateLimits,
     { url: 'postgres://x', retryMs: 0 },
     'option `retryMs` must be a number above 0, got 0',
+  ],
+  [
+    'postgresRateLimits',
+    postgresRateLimits,
+    { url: 'postgres://x', timeout: 5 },
+    'option `timeout` does not exist; did you mean timeoutMs?',
   ],
   ['memoryStorage', memoryStorage, [], 'the options must be an object, as in memoryStorage({ outbox }), got a list'],
   ['sqliteStorage', sqliteStorage, 'data.sqlite', 'the options must be an object'],
@@ -92,8 +92,8 @@ test.each<[string, (given: never) => unknown, unknown, string]>([
   ],
   ['sqliteStorage', sqliteStorage, { path: nowhere, database: { location() {} } }, 'give option `path` or `database`, not both'],
   [
-    'sqliteRateLimits',
-    sqliteRateLimits,
+    'migrateSqlite',
+    migrateSqlite,
     { path: ':memory:' },
     'option `path` must be the path of a file, such as ./data/db.sqlite; for memory there is `memoryStorage`, got ":memory:"',
   ],

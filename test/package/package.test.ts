@@ -108,7 +108,9 @@ test('a server, and the ports of a host, load no package that only some requests
   const ofPorts = ['rrule-temporal', 'temporal-polyfill', 'valibot']
   expect(await packagesLoadedBy(join(dist, 'adapters', 'ports', 'index.js'))).toEqual(ofPorts)
   const serve = (await readdir(join(dist, 'chunks'))).find((file) => file.startsWith('serve-')) ?? ''
-  const limiter = ['RateLimiterMemory', 'RateLimiterRes'].map((name) => `rate-limiter-flexible/lib/${name}.js`)
+  const limiter = ['RateLimiterMemory', 'RateLimiterRes', 'RateLimiterStoreAbstract'].map(
+    (name) => `rate-limiter-flexible/lib/${name}.js`,
+  )
   const ofServer = ['itty-router/IttyRouter', 'p-retry', ...limiter, ...ofPorts]
   expect(await packagesLoadedBy(join(dist, 'chunks', serve))).toEqual(ofServer)
 })

@@ -1,12 +1,10 @@
 /** Rate limits when their database does not answer: each process counts for itself, and nobody waits for long. */
-import { stat, writeFile } from 'node:fs/promises'
-import { DatabaseSync } from 'node:sqlite'
-import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { type PostgresRateLimitOptions, postgresRateLimits, type SharedRateLimits } from '../../../adapters/rate-limits/index.ts'
 import { until } from '../../daemon/relay/support.ts'
 import { testPostgres } from '../../support/postgres.ts'
 import { proxyTo } from '../../support/proxy.ts'
-import { closing, postgresCounts, sqliteCounts } from './support.ts'
+import { closing, postgresCounts } from './support.ts'
 
 const server = await testPostgres()
 const admin = await server.client()
@@ -156,66 +154,4 @@ test('a database that cannot be reached is refused at the start, without the pas
   expect(refused).toMatchObject({ code: 'unavailable' })
   expect(String(refused)).not.toContain('open-sesame')
   await expect(postgresRateLimits({})).rejects.toThrow('option `url` or `pool`')
-})
-
-async function onSqlite(timeoutMs = 50) {
-  const warnings: string[] = []
-  const counts = await sqliteCounts({ timeoutMs, retryMs: 20, warn: (sentence) => void warnings.push(sentence) })
-  return { ...counts, file: `${counts.path}-rate-limits/counts.sqlite`, limits: await counts.open(), warnings }
-}
-
-test('a SQLite file that somebody holds locked: each counts for itself until it is free', async () => {
-  const { limits, warnings, file, rows } = await onSqlite()
-  const other = new DatabaseSync(file)
-  onTestFinished(() => other.close())
-  other.exec('BEGIN IMMEDIATE')
-  expect(await passing(limits, 'during')).toBe(3)
-  expect(warnings).toEqual([expect.stringMatching(/counts\.sqlite: database is locked/)])
-  other.exec('ROLLBACK')
-  await recovered(limits, warnings)
-  expect((await rows()).map(({ key }) => key)).toEqual(['somebody'])
-})
-
-test('a lock of a moment is waited for, and the count stays shared', async () => {
-  const { limits, warnings, file, rows } = await onSqlite(10_000)
-  const other = new DatabaseSync(file)
-  onTestFinished(() => other.close())
-  other.exec('BEGIN IMMEDIATE')
-  const waiting = limits.count('1', 3)
-  await new Promise((turn) => setImmediate(turn))
-  other.exec('COMMIT')
-  expect(await waiting).toMatchObject({ allowed: true, remaining: 2 })
-  expect(warnings).toEqual([])
-  expect(await rows()).toMatchObject([{ key: '1', used: 1 }])
-})
-
-test('a SQLite file that a power failure has damaged is replaced', async () => {
-  const { limits, file, open, rows } = await onSqlite()
-  await limits.count('1', 3)
-  await limits.close()
-  await writeFile(file, 'this is no database. '.repeat(1000))
-  const again = await open()
-  expect(await again.count('1', 3)).toMatchObject({ allowed: true, remaining: 2 })
-  expect(await rows()).toMatchObject([{ key: '1', used: 1 }])
-})
-
-test('a SQLite file that is damaged while it is in use: each counts for itself until it is replaced', async () => {
-  const { limits, warnings, file, rows } = await onSqlite()
-  // The first count is followed by a sweep, which is not to meet the damage.
-  for (const _ of [1, 2]) await limits.count('1', 3)
-  const other = new DatabaseSync(file)
-  other.exec('PRAGMA wal_checkpoint(TRUNCATE)')
-  other.close()
-  await writeFile(file, 'this is no database. '.repeat(1000))
-  expect(await passing(limits, '1')).toBe(3)
-  await recovered(limits, warnings)
-  expect(warnings).toEqual([alone, together])
-  expect((await rows()).map(({ key }) => key)).toEqual(['somebody'])
-})
-
-test('the file of the counts is private, and the file of the storage is left alone', async () => {
-  const { limits, file, path } = await onSqlite()
-  await limits.count('1', 3)
-  expect((await stat(file)).mode & 0o777).toBe(0o600)
-  await expect(stat(path)).rejects.toMatchObject({ code: 'ENOENT' })
 })

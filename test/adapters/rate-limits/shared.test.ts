@@ -3,17 +3,16 @@ import { describe, expect, test } from 'vitest'
 import { postgresRateLimits } from '../../../adapters/rate-limits/index.ts'
 import type { RateCount } from '../../../lib/index.ts'
 import { testPostgres } from '../../support/postgres.ts'
-import { closing, postgresCounts, sqliteCounts } from './support.ts'
+import { closing, postgresCounts } from './support.ts'
 
 const server = await testPostgres()
 
 const allowed = (counts: readonly RateCount[]) => counts.filter((count) => count.allowed)
 const times = (number: number) => Array.from({ length: number }, (_, index) => index)
 
-describe.each([
-  ['sqlite', () => sqliteCounts()],
-  ['postgres', () => postgresCounts(server)],
-])('%s', (_name, database) => {
+const database = () => postgresCounts(server)
+
+describe('postgres', () => {
   test('each request takes one from what is left, and one too many is refused', async () => {
     const { open } = await database()
     const limits = await open()

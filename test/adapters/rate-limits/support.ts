@@ -1,15 +1,6 @@
-/** Shared by the tests of rate limits: a database of each kind, and a look at its rows. */
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+/** Shared by the tests of rate limits: a database, and a look at its rows. */
 import { onTestFinished } from 'vitest'
-import {
-  type PostgresRateLimitOptions,
-  postgresRateLimits,
-  type SharedRateLimits,
-  type SqliteRateLimitOptions,
-  sqliteRateLimits,
-} from '../../../adapters/rate-limits/index.ts'
-import { temporaryDirectory } from '../../support/directory.ts'
+import { type PostgresRateLimitOptions, postgresRateLimits, type SharedRateLimits } from '../../../adapters/rate-limits/index.ts'
 import type { TestPostgres } from '../../support/postgres.ts'
 
 export interface CountsUnderTest {
@@ -30,31 +21,6 @@ export function closing<L extends SharedRateLimits>(limits: L): L {
 /** No test may miss that counts were not shared. */
 const fail = (sentence: string): never => {
   throw new Error(sentence)
-}
-
-export async function sqliteCounts(options: Partial<SqliteRateLimitOptions> = {}): Promise<CountsUnderTest & { path: string }> {
-  const path = join(temporaryDirectory(), 'db.sqlite')
-  const look = <T>(work: (database: DatabaseSync) => T): T => {
-    const database = new DatabaseSync(`${path}-rate-limits/counts.sqlite`, { timeout: 30_000 })
-    try {
-      return work(database)
-    } finally {
-      database.close()
-    }
-  }
-  return {
-    path,
-    open: async () => closing(await sqliteRateLimits({ path, timeoutMs: 60_000, warn: fail, ...options })),
-    rows: async () =>
-      look((database) =>
-        database
-          .prepare(`SELECT key, used, ends_at / 1000.0 - unixepoch('subsec') AS seconds FROM rate_limits ORDER BY key`)
-          .all()
-          .map((row) => ({ key: String(row['key']), used: Number(row['used']), seconds: Number(row['seconds']) })),
-      ),
-    move: async (seconds) =>
-      look((database) => void database.prepare('UPDATE rate_limits SET ends_at = ends_at + 1000 * ?').run(seconds)),
-  }
 }
 
 export async function postgresCounts(
