@@ -3,7 +3,6 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { type Clock, systemClock, timeline } from '../../../daemon/relay/clock.ts'
 import { createPollLoop } from '../../../daemon/relay/poll-loop.ts'
 import { createWakeTimes } from '../../../daemon/relay/schedule/choose/wake-times.ts'
-import { createConcurrencyLimiter } from '../../../daemon/relay/schedule/endpoint/concurrency-limiter.ts'
 import { nextDelay } from '../../../daemon/relay/schedule/turn/retry-schedule.ts'
 import { Refused } from '../../../daemon/relay/send/guard.ts'
 import { classify } from '../../../daemon/relay/send/outcome.ts'
@@ -110,36 +109,6 @@ describe('timeline', () => {
     await new Promise((done) => setTimeout(done, 30))
     cancel()
     expect(called).toBe(false)
-  })
-})
-
-describe('createConcurrencyLimiter', () => {
-  test('begins with one, doubles with rounds of successes and halves with failures', () => {
-    const limiter = createConcurrencyLimiter(() => 8, null)
-    const limits = [limiter.limit]
-    for (let count = 0; count < 8; count++) {
-      limiter.succeeded()
-      limits.push(limiter.limit)
-    }
-    for (let count = 0; count < 4; count++) {
-      limiter.failed(false)
-      limits.push(limiter.limit)
-    }
-    expect(limits).toEqual([1, 2, 2, 4, 4, 4, 4, 8, 8, 4, 2, 1, 1])
-  })
-
-  test('starts over with one when the failure was slow', () => {
-    const limiter = createConcurrencyLimiter(() => 8, null)
-    for (let count = 0; count < 7; count++) limiter.succeeded()
-    expect(limiter.limit).toBe(8)
-    limiter.failed(true)
-    expect(limiter.limit).toBe(1)
-  })
-
-  test('spaces starts evenly', () => {
-    const limiter = createConcurrencyLimiter(() => 8, 4)
-    limiter.started(1000)
-    expect(limiter.nextStart).toBe(1250)
   })
 })
 

@@ -1,4 +1,10 @@
-/** How one endpoint does: its circuit, how many attempts it takes in parallel, and since when it fails. Its results change all of that. */
+/**
+ * How one endpoint does: its circuit, how many attempts it takes in parallel and per second, and since when it fails. Its results change
+ * all of that.
+ *
+ * Attempts in parallel begin with one: of an endpoint that is new here it isn't known whether it responds. Successes double them, failures
+ * halve them.
+ */
 import { isEndpointFailure, type Outcome } from '../../send/outcome.ts'
 import type { Settings } from '../../settings.ts'
 import type { CircuitRecord, Endpoint, EndpointState, StoredEndpoint } from '../../store/endpoint/relay-endpoint.ts'
@@ -12,7 +18,6 @@ import {
   standingAfter,
 } from './attempt-health.ts'
 import { type Circuit, type CircuitChange, createCircuit, type Ticket } from './circuit.ts'
-import { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency-limiter.ts'
 
 /** Milliseconds for which an endpoint is put off that the proxy makes no connection to, at first and at most. */
 const firstProxyPause = 1000
@@ -38,12 +43,16 @@ export class EndpointHealth {
   readonly #settings: () => Settings
   readonly #newCircuit: (record?: CircuitRecord) => Circuit
   #circuit: Circuit
-  #limiter: ConcurrencyLimiter
+  #endpoint: Endpoint
+  /** Attempts that its results permit in parallel, and its successes since that changed. */
+  #parallel = 1
+  #successes = 0
+  /** Monotonic milliseconds before which the next attempt may not start. */
+  #nextStart = 0
   #current: Health
   #standing: Standing
   /** The receiver asked to be left alone until then. */
   #pausedUntil: number
-  #freshStarts: number
   #proxyFailures = 0
   #putOffUntil = 0
   /** Whether the fresh start that it begins with closes its circuit. */
@@ -53,12 +62,11 @@ export class EndpointHealth {
     const circuitSettings = () => ({ threshold: settings().breakerThreshold, cooldown: settings().breakerCooldown })
     const afresh = startsAfresh(endpoint, state?.fresh_starts ?? 0)
     this.#settings = settings
+    this.#endpoint = endpoint
     this.#newCircuit = (record) => createCircuit(circuitSettings, timeline, record)
     this.circuitClosedAtStart = afresh && state?.breaker.open === true
     this.#circuit = this.#newCircuit(afresh ? undefined : state?.breaker)
-    this.#limiter = this.#newLimiter(endpoint)
     this.#pausedUntil = afresh ? 0 : (state?.pausedUntil ?? 0)
-    this.#freshStarts = endpoint.fresh_starts
     this.#current = recordedHealth(state)
     this.#standing = recordedStanding(this.#current)
   }
@@ -92,7 +100,11 @@ export class EndpointHealth {
 
   /** Attempts that may be in flight. */
   get limit(): number {
-    return this.#limiter.limit
+    return Math.min(this.#parallel, this.#ceiling)
+  }
+
+  get #ceiling(): number {
+    return this.#endpoint.order === 'fifo' ? 1 : this.#settings().maxInFlightPerEndpoint
   }
 
   /** The state that is kept over restarts. */
@@ -101,7 +113,7 @@ export class EndpointHealth {
       ...this.#current,
       breaker: this.#circuit.snapshot(),
       pausedUntil: this.#pausedUntil,
-      fresh_starts: this.#freshStarts,
+      fresh_starts: this.#endpoint.fresh_starts,
     }
   }
 
@@ -113,13 +125,14 @@ export class EndpointHealth {
     if (permit.kind === 'open') return permit.readyAt
     // A probe is alone: attempts from before the opening have to be over, and nothing starts while it is in flight.
     if (inFlight >= (permit.kind === 'closed' ? this.limit : 1)) return Number.POSITIVE_INFINITY
-    const { nextStart } = this.#limiter
-    return monotonic < nextStart ? now + nextStart - monotonic : undefined
+    return monotonic < this.#nextStart ? now + this.#nextStart - monotonic : undefined
   }
 
   /** An attempt begins. */
   started(monotonic: number): void {
-    this.#limiter.started(monotonic)
+    const { rate_per_second } = this.#endpoint
+    // Evenly spaced rather than a bucket that can be emptied in one burst: no window of a second ever sees more.
+    if (rate_per_second !== null) this.#nextStart = monotonic + 1000 / rate_per_second
   }
 
   /** The receiver asks to be left alone. */
@@ -129,7 +142,7 @@ export class EndpointHealth {
 
   /** Takes on how the endpoint is defined from now on. */
   define(endpoint: Endpoint, wasDisabled: boolean): DefinitionEffect {
-    const afresh = startsAfresh(endpoint, this.#freshStarts)
+    const afresh = startsAfresh(endpoint, this.#endpoint.fresh_starts)
     const circuitClosed = afresh && this.#circuit.permit().kind !== 'closed'
     if (afresh) {
       this.#circuit = this.#newCircuit()
@@ -137,8 +150,9 @@ export class EndpointHealth {
     }
     const isForgiven = afresh || (wasDisabled && endpoint.disabled === null)
     if (isForgiven) this.#current = forgiven(this.#current)
-    this.#limiter = this.#newLimiter(endpoint)
-    this.#freshStarts = endpoint.fresh_starts
+    this.#endpoint = endpoint
+    this.#limitTo(1)
+    this.#nextStart = 0
     return { forgiven: isForgiven, circuitClosed }
   }
 
@@ -156,13 +170,23 @@ export class EndpointHealth {
 
   #adaptLimit(ticket: Pick<Ticket, 'probe'>, outcome: Outcome, circuit: CircuitChange | undefined): void {
     const { result } = outcome
-    if (circuit === 'closed') this.#limiter.restart()
-    else if (result === 'delivered' && !ticket.probe) this.#limiter.succeeded()
+    if (circuit === 'closed') this.#limitTo(1)
+    else if (result === 'delivered' && !ticket.probe) this.#succeeded()
+    // It gives its slots to others before its circuit opens. If it took its time to fail, it starts over with one.
     const isDoubtful = this.#standing === 'doubtful'
-    if (isEndpointFailure(outcome) || (result === 'proxy_failed' && isDoubtful)) this.#limiter.failed(isDoubtful)
+    if (isEndpointFailure(outcome) || (result === 'proxy_failed' && isDoubtful))
+      this.#limitTo(isDoubtful ? 1 : Math.max(1, Math.floor(this.limit / 2)))
   }
 
-  #newLimiter({ order, rate_per_second }: Endpoint): ConcurrencyLimiter {
-    return createConcurrencyLimiter(() => (order === 'fifo' ? 1 : this.#settings().maxInFlightPerEndpoint), rate_per_second)
+  /** A round of successes, as many as the limit, doubles the limit. */
+  #succeeded(): void {
+    if (this.#parallel >= this.#ceiling) return
+    this.#successes++
+    if (this.#successes >= this.#parallel) this.#limitTo(this.limit * 2)
+  }
+
+  #limitTo(parallel: number): void {
+    this.#parallel = parallel
+    this.#successes = 0
   }
 }

@@ -48,19 +48,59 @@ test('nothing starts while a probe is in flight, or while attempts from before t
   expect((await attempted).circuit).toBe('closed')
 })
 
-test('an endpoint that the proxy hangs for gives its slots to others, though nothing counts; the next quick one is quick again', () => {
-  const settings = { ...defaultSettings }
-  const endpoint = { order: 'none', rate_per_second: null, fresh_starts: 0, disabled: null } as StoredEndpoint['endpoint']
-  const health = new EndpointHealth({ endpoint, state: undefined }, { settings: () => settings, timeline: () => 0 })
-  const finish = (result: Outcome['result'], milliseconds: number) => {
-    const made = { ...outcome(result), milliseconds }
-    health.ended(made)
-    health.learn({ probe: false }, made, undefined, 0)
-    return [health.standing, health.limit, health.current.failingSince]
+/** An endpoint that is healthy so far, and the results of its attempts. */
+function healthOf(endpoint: { order?: 'none' | 'fifo'; rate_per_second?: number } = {}) {
+  const made = {
+    order: 'none',
+    rate_per_second: null,
+    fresh_starts: 0,
+    disabled: null,
+    ...endpoint,
+  } as StoredEndpoint['endpoint']
+  const health = new EndpointHealth({ endpoint: made, state: undefined }, { settings: () => defaultSettings, timeline: () => 0 })
+  const finish = (result: Outcome['result'], milliseconds = 5) => {
+    const ended = { ...outcome(result), milliseconds }
+    health.ended(ended)
+    health.learn({ probe: false }, ended, undefined, 0)
+    return health.limit
   }
-  for (let count = 0; count < 2; count++) finish('delivered', 5)
-  finish('delivered', 5)
-  expect(finish('proxy_failed', 5)).toEqual(['quick', 4, null])
-  expect(finish('proxy_failed', 10_000)).toEqual(['doubtful', 1, null])
-  expect(finish('delivered', 5)).toEqual(['quick', 2, null])
+  return { health, finish }
+}
+
+test('attempts in parallel begin with one, double with rounds of successes and halve with failures', () => {
+  const { health, finish } = healthOf()
+  expect(health.limit).toBe(1)
+  const succeeded = Array.from({ length: 8 }, () => finish('delivered'))
+  const failed = Array.from({ length: 4 }, () => finish('status'))
+  expect([succeeded, failed]).toEqual([
+    [2, 2, 4, 4, 4, 4, 8, 8],
+    [4, 2, 1, 1],
+  ])
+})
+
+test('attempts in parallel start over with one after a slow failure, and are one for a fifo endpoint', () => {
+  const { finish } = healthOf()
+  for (let count = 0; count < 7; count++) finish('delivered')
+  expect([finish('delivered'), finish('timeout', 10_000)]).toEqual([8, 1])
+  const fifo = healthOf({ order: 'fifo' })
+  expect([1, 2, 3].map(() => fifo.finish('delivered'))).toEqual([1, 1, 1])
+})
+
+test('starts are spaced evenly by the rate of the endpoint', () => {
+  const { health } = healthOf({ rate_per_second: 4 })
+  health.started(1000)
+  expect([health.blockedUntil(50_000, 1000, 0), health.blockedUntil(50_250, 1250, 0)]).toEqual([50_250, undefined])
+})
+
+test('an endpoint that the proxy hangs for gives its slots to others, though nothing counts; the next quick one is quick again', () => {
+  const { health, finish } = healthOf()
+  const finished = (result: Outcome['result'], milliseconds: number) => [
+    finish(result, milliseconds),
+    health.standing,
+    health.current.failingSince,
+  ]
+  for (let count = 0; count < 3; count++) finish('delivered')
+  expect(finished('proxy_failed', 5)).toEqual([4, 'quick', null])
+  expect(finished('proxy_failed', 10_000)).toEqual([1, 'doubtful', null])
+  expect(finished('delivered', 5)).toEqual([2, 'quick', null])
 })
