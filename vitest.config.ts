@@ -22,6 +22,7 @@ const interleavings = 'test/contract/interleavings.test.ts'
  */
 const soak = [
   'browser/tasks',
+  'cluster/far',
   'cluster/frozen',
   'cluster/network',
   'contract/bodies',
@@ -93,6 +94,7 @@ const long = new RegExp(
     'browser/panel',
     'bundles',
     'databases',
+    'far',
     'files',
     'frozen',
     'hosts',

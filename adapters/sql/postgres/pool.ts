@@ -13,6 +13,8 @@ export interface PoolOptions {
   readonly statementTimeoutMs: number
   /** How PostgreSQL's own views name the connections. Default `folkmoot`. */
   readonly name?: string
+  /** Milliseconds after which a connection that nobody uses is closed. Default 10 seconds; 0: never. */
+  readonly idleTimeoutMs?: number
   /** Settings of every new connection, as far as the database supports them. Asked for again at each one. */
   readonly settings?: () => Readonly<Record<string, string>>
   /** Whether statements that do not need each other's answers travel together. */
@@ -20,6 +22,10 @@ export interface PoolOptions {
   /** Told of every connection that breaks while nobody uses it. */
   readonly broke?: () => void
 }
+
+/** Those settings that the database knows, in one round trip: it may be far away. */
+const setting = `SELECT set_config(wanted.name, wanted.value, false) FROM unnest($1::text[], $2::text[]) AS wanted (name, value)
+  JOIN pg_settings AS known ON known.name = wanted.name`
 
 /**
  * A pool of the storage's own.
@@ -31,6 +37,7 @@ export async function openPool({
   connectTimeoutMs,
   statementTimeoutMs,
   name,
+  idleTimeoutMs,
   settings = () => ({}),
   pipeline,
   broke,
@@ -48,10 +55,12 @@ export async function openPool({
     application_name: name ?? 'folkmoot',
     keepAlive: true,
     ...(pipeline ? { pipeline } : {}),
+    ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMillis: idleTimeoutMs }),
     // Nobody gets the connection before; when this fails because it is broken, that is found out then.
     onConnect: async (client) => {
-      for (const [setting, value] of Object.entries(settings()))
-        await client.query(`SET ${setting} = ${value}`).catch(() => undefined)
+      const wanted = Object.entries(settings())
+      if (wanted.length > 0)
+        await client.query(setting, [wanted.map(([name]) => name), wanted.map(([, value]) => value)]).catch(() => undefined)
     },
   })
   // A connection that breaks while nobody uses it is taken out of the pool; without a listener it would end the process.

@@ -15,7 +15,7 @@ import { type Batch, nextBatch, send, sendWaiting } from './wire/send.ts'
 export const beginReadCommitted = 'BEGIN ISOLATION LEVEL READ COMMITTED'
 
 /** The setting of connections for statements by themselves, for the same reason. */
-export const readCommittedAlone = { default_transaction_isolation: "'read committed'" } as const
+export const readCommittedAlone = { default_transaction_isolation: 'read committed' } as const
 
 /**
  * A connection on which a transaction has begun.

@@ -212,6 +212,8 @@ export interface RelayStore {
   readonly lease: string
   /** Milliseconds for which certainly nobody else sends to the endpoints of this lease. */
   readonly leasedFor: number
+  /** Whether another relay is to have all endpoints of this lease, because it is nearer to the database. */
+  readonly isAside: boolean
   /** Lets others send to these endpoints. */
   release(endpoints: readonly number[]): Promise<void>
   /** Calls back soon after others may have changed something; a hint, never a promise. The result ends it. */

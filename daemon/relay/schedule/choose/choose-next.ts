@@ -1,7 +1,7 @@
 /** Chooses what is sent next: in turns over the endpoints that may have something, as far as slots are free. */
 import type { Clock } from '../../clock.ts'
 import type { Chosen, InFlight, InFlightAttempt } from './in-flight.ts'
-import { type ReadingParts, readNext } from './read-ahead.ts'
+import { type ReadingParts, readHeads, readNext } from './read-ahead.ts'
 
 /** An endpoint of which the store could not be read is left alone for so many milliseconds. */
 const faultPause = 1000
@@ -21,8 +21,11 @@ export async function chooseNext(parts: ChoiceParts, now: number): Promise<reado
   const chosen: Chosen[] = []
   ready.reopen()
   const free = inFlight.freeSlots
-  await readNext(parts, 'first', free, now, monotonic)
-  await readNext(parts, 'retry', Math.min(free, inFlight.freeForRetries), now, monotonic)
+  const heads = readHeads(parts, free, now, monotonic)
+  await Promise.all([
+    readNext(parts, 'first', free, now, monotonic),
+    readNext(parts, 'retry', Math.min(free, inFlight.freeForRetries), now, monotonic),
+  ])
   // Each takes turns until it has nothing to send.
   for (let run = ready.next(); run; run = ready.next()) {
     try {
@@ -32,7 +35,10 @@ export async function chooseNext(parts: ChoiceParts, now: number): Promise<reado
         retriesFull: inFlight.freeForRetries <= 0,
         suspectInFlight: inFlight.hasSuspect,
         isOrdered: order.isOrdered(run),
+        head: heads.get(run),
       })
+      // The second one is another.
+      heads.delete(run)
       if (next.kind === 'wait') ready.sleep(run, next.until)
       else {
         chosen.push(inFlight.begin(run, next.waiting, next.ticket))

@@ -1,6 +1,6 @@
 /** Reads what waits from the store: for several endpoints in one go, and ahead of its need where that is possible. */
 import type { RelayEvents } from '../../events.ts'
-import type { Lane, RelayStore } from '../../store/store.ts'
+import type { Lane, RelayStore, Waiting } from '../../store/store.ts'
 import type { EndpointRun } from '../endpoint/endpoint-run.ts'
 import type { InFlightAttempt } from './in-flight.ts'
 import type { Ready } from './ready.ts'
@@ -22,7 +22,21 @@ export interface ReadingParts {
 export async function readNext(parts: ReadingParts, lane: Lane, count: number, now: number, monotonic: number): Promise<void> {
   if (count < 1) return
   const hungry = parts.ready.upcoming(count).filter((run) => run.isHungry(lane, now, monotonic) && parts.order.isOrdered(run))
-  if (hungry.length > 1) await read(parts, hungry, lane, now)
+  if (hungry.length > 0) await read(parts, hungry, lane, now)
+}
+
+/** Reads the heads of endpoints that go in order, side by side: one after the other each would cost a round trip. */
+export function readHeads(
+  { ready, order, store }: ReadingParts,
+  count: number,
+  now: number,
+  monotonic: number,
+): Map<EndpointRun, Promise<Waiting | undefined>> {
+  const runs = ready.upcoming(count).filter((run) => run.needsHead(now, monotonic) && order.isOrdered(run))
+  const heads = new Map(runs.map((run) => [run, store.head(run.endpoint.ref)]))
+  // One that is not chosen after all has nobody who handles its error.
+  for (const head of heads.values()) head.catch(() => undefined)
+  return heads
 }
 
 export interface ReadAhead {

@@ -33,6 +33,8 @@ export interface Situation {
   readonly suspectInFlight: boolean
   /** Whether what waits for this endpoint is in its order; nothing is sent before that. */
   readonly isOrdered: boolean
+  /** The head of its queue, if it has been read for this turn already. */
+  readonly head?: Promise<Waiting | undefined> | undefined
 }
 
 /** A delivery that is suspected of having killed the process. */
@@ -172,6 +174,12 @@ export class EndpointRun {
     return this.circuit === 'closed' && this.#health.blockedUntil(now, monotonic, this.#inFlight.size) === undefined
   }
 
+  /** Whether its head has to be read before the next delivery can be picked. */
+  needsHead(now: number, monotonic: number): boolean {
+    if (this.endpoint.order !== 'fifo' || this.#state.kind !== 'active' || this.circuit === 'open') return false
+    return this.#health.blockedUntil(now, monotonic, this.#inFlight.size) === undefined
+  }
+
   /**
    * Whether a lane is worth reading ahead, because little of it is left in memory and more waits. Not before all results are recorded:
    * a read would miss the retries that they lead to.
@@ -213,8 +221,8 @@ export class EndpointRun {
     return this.#health.blockedUntil(now, monotonic, this.#inFlight.size)
   }
 
-  #find({ now, retriesFull }: Situation): Promise<Waiting | number> {
-    if (this.endpoint.order === 'fifo') return this.#queue.head(now)
+  #find({ now, retriesFull, head }: Situation): Promise<Waiting | number> {
+    if (this.endpoint.order === 'fifo') return this.#queue.head(now, head)
     if (this.circuit === 'closed') return this.#queue.take(now, this.reach, retriesFull)
     const { end, probed } = this.#health.circuit
     return this.#queue.probe(end, probed, now)

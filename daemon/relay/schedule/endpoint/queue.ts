@@ -104,8 +104,8 @@ export class EndpointQueue {
   }
 
   /** The oldest event's delivery, or when that is due: the others wait for it. */
-  async head(now: number): Promise<Waiting | number> {
-    const head = await this.#store.head(this.#endpoint)
+  async head(now: number, reading = this.#store.head(this.#endpoint)): Promise<Waiting | number> {
+    const head = await reading
     if (!head) return this.#nothing()
     return head.due > now ? head.due : head
   }

@@ -63,6 +63,8 @@ export function createOwnership({ store, sender, timeline, events, endpoints, in
     },
     applyChanges() {
       for (const changes of pending.splice(0)) apply(changes)
+      // Without waiting until the store says so: each turn here takes long.
+      if (store.isAside) for (const { endpoint } of endpoints.values()) endpoints.want(endpoint.ref)
     },
     async release() {
       const refs = endpoints.takeLeaving()

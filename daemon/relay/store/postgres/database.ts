@@ -32,6 +32,8 @@ export interface PostgresDatabase extends RelayDatabase {
   readonly pool: PgPool
   /** Runs one statement by itself. It may run twice when the connection breaks: it must bear that. */
   rows(text: string, values?: readonly unknown[]): Promise<Rows>
+  /** As `rows`, on a connection that nothing else uses, so it never waits for one. */
+  rowsAside(text: string, values?: readonly unknown[]): Promise<Rows>
   /**
    * Runs work in one transaction; again when it lost a race or its connection before the end.
    * @param durable whether its commit waits for the disk
@@ -46,6 +48,8 @@ export interface DatabaseOptions {
   readonly schema?: string
   /** Connections in the pool. */
   readonly poolSize?: number
+  /** Whether all connections are made at the start: later a statement may have to wait for that, several round trips. */
+  readonly ready?: boolean
   /** Whether missing tables are made. Default true; else their absence is refused. */
   readonly make?: boolean
   /** Nothing is made or changed, the version of the tables included. */
@@ -57,7 +61,7 @@ export interface DatabaseOptions {
 }
 
 /** Milliseconds to wait for a connection, and for a statement. */
-const connectTimeoutMs = 5_000
+const connectTimeoutMs = 10_000
 const statementTimeoutMs = 10_000
 /** Milliseconds that the transaction of a command may stand still, because all relays may wait for it: well below any lease and two seconds. */
 const patienceOfCommands = 2_000
@@ -105,7 +109,8 @@ function dialectOf(schema: string): PostgresDialect {
 export async function openDatabase({
   url,
   schema = defaultSchema,
-  poolSize = 4,
+  poolSize = 6,
+  ready = false,
   make = true,
   looking = false,
   planner = {},
@@ -115,20 +120,25 @@ export async function openDatabase({
   const dialect = dialectOf(schema)
   const own = quoted(dialect.schema)
   let broken = 0
-  const pool = await openPool({
-    url,
-    size: poolSize,
-    connectTimeoutMs,
-    statementTimeoutMs,
-    name: connectionName,
-    settings: () => ({
-      ...settings,
-      ...planner,
-      ...(looking ? { default_transaction_read_only: 'on' } : {}),
-      idle_in_transaction_session_timeout: String(Math.ceil(patience())),
-    }),
-    broke: () => void broken++,
-  })
+  const open = (size: number) =>
+    openPool({
+      url,
+      size,
+      connectTimeoutMs,
+      // To connect takes four round trips and more.
+      idleTimeoutMs: 0,
+      statementTimeoutMs,
+      name: connectionName,
+      settings: () => ({
+        ...settings,
+        ...planner,
+        ...(looking ? { default_transaction_read_only: 'on' } : {}),
+        idle_in_transaction_session_timeout: String(Math.ceil(patience())),
+      }),
+      broke: () => void broken++,
+    })
+  const pool = await open(poolSize)
+  const aside = await open(1)
 
   /** Statements as PostgreSQL takes them, by their text. */
   const written = new Map<string, string>()
@@ -163,8 +173,8 @@ export async function openDatabase({
     run: (plan) => runStepwise(plan, ({ sql, values }) => rowsOn(client, sql, values)),
   })
 
-  async function one(text: string, values: readonly unknown[]): Promise<Rows> {
-    const { client, release } = await holdClient(pool, connectTimeoutMs).catch((error: unknown) => {
+  async function one(from: PgPool, text: string, values: readonly unknown[]): Promise<Rows> {
+    const { client, release } = await holdClient(from, connectTimeoutMs).catch((error: unknown) => {
       throw unreachable(error)
     })
     try {
@@ -197,13 +207,18 @@ export async function openDatabase({
       shouldRetry: ({ error }) => isStorageError(error) && error.code === 'conflict',
     })
 
-  const rows = (text: string, values: readonly unknown[] = []) => retrying(() => one(text, values))
+  const rowsOf =
+    (from: PgPool) =>
+    (text: string, values: readonly unknown[] = []) =>
+      retrying(() => one(from, text, values))
+  const rows = rowsOf(pool)
   const session = <T>(work: (session: Session) => Promise<T>, durable = false) => retrying(() => whole(work, durable))
   const database: PostgresDatabase = {
     dialect,
     schema,
     pool,
     rows,
+    rowsAside: rowsOf(aside),
     session,
     transaction: (plan, durable) => session((within) => within.run(plan()), durable),
     read: (plan) => runStepwise(plan(), ({ sql, values }) => rows(sql, values)),
@@ -227,13 +242,16 @@ export async function openDatabase({
     get broken() {
       return broken
     },
-    close: () => pool.end(),
+    async close() {
+      await Promise.all([pool.end(), aside.end()])
+    },
   }
   try {
     await prepare(database, dialect, make, looking)
+    if (ready) await Promise.all([database.rowsAside('SELECT 1'), ...Array.from({ length: poolSize }, () => rows('SELECT 1'))])
     return database
   } catch (error) {
-    await pool.end()
+    await database.close()
     throw error
   }
 }

@@ -81,12 +81,12 @@ export function outboxTable(database: PostgresDatabase, ingester: Ingester): Out
   }
 
   /** Commits of events, up to the first one with something else. */
-  async function move(part: OutboxPart, timeline: () => number, firstDelay: number): Promise<Moved> {
+  async function move(part: OutboxPart, known: Promise<void>, timeline: () => number, firstDelay: number): Promise<Moved> {
     const other = part.commits.findIndex((commit) => !isOfEvents(commit))
     const commits = other === -1 ? part.commits : part.commits.slice(0, other)
     if (commits.length === 0) return part.commits.length === 0 ? 'beaten' : 'not events alone'
     const now = timeline()
-    await database.read(() => ingester.load())
+    await known
     const records = commits.flatMap(({ records }) => records).filter((record) => record.kind === 'event')
     const events = ingester.addressed(records)
     const places = commits.map(({ seq }) => seq)
@@ -112,16 +112,22 @@ export function outboxTable(database: PostgresDatabase, ingester: Ingester): Out
       return number(row, 'count')
     },
     async ingest(timeline, firstDelay) {
-      const [oldest] = await database.rows(`SELECT "seq" FROM "${schema}"."outbox" ORDER BY "seq" LIMIT 1`)
-      if (!oldest) return undefined
-      // Each of several relays would read everything, and all but one in vain. So the quicker one goes on, as long as it does.
-      const seq = number(oldest, 'seq')
-      if (beaten && beaten.left !== seq) {
-        beaten.left = seq
-        return undefined
+      if (beaten) {
+        const [oldest] = await database.rows(`SELECT "seq" FROM "${schema}"."outbox" ORDER BY "seq" LIMIT 1`)
+        if (!oldest) return undefined
+        // Each of several relays would read everything, and all but one in vain. So the quicker one goes on, as long as it does.
+        const seq = number(oldest, 'seq')
+        if (beaten.left !== seq) {
+          beaten.left = seq
+          return undefined
+        }
       }
+      const known = database.read(() => ingester.load())
+      // It is waited for only where there is something to move.
+      known.catch(() => undefined)
       const part = await read()
-      const moved = await move(part, timeline, firstDelay).catch((error: unknown) => {
+      if (part.commits.length === 0) return undefined
+      const moved = await move(part, known, timeline, firstDelay).catch((error: unknown) => {
         if (!database.isRecordsFault(error)) return forgetAnd(error)
         return 'not events alone' as const
       })

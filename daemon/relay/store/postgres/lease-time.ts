@@ -21,7 +21,18 @@ export interface LeaseTime {
   readonly length: number
   /** Milliseconds for which a relay and PostgreSQL wait for each other under this lease. */
   readonly patience: number
+  /** Whether the last answer came too late to send by. */
+  readonly isLate: boolean
+  /** Whether answers take so long that the endpoints are better off with a relay that is nearer. */
+  readonly isFar: boolean
   moment(): Moment
+  /**
+   * Learns how long an answer took that had no connection to wait for.
+   * @param asked when it was asked for
+   */
+  answered(asked: Moment): void
+  /** Counts as far for a lease's time: it was lost, and nobody knows yet whether the next one lasts. */
+  doubt(): void
   /**
    * Records that a statement renewed the lease.
    * @param asked when that was asked for, as `moment` gave it
@@ -43,6 +54,9 @@ export interface LeaseTime {
  */
 export const patienceOf = (lease: number): number => Math.min(lease / 2, 10_000)
 
+/** A relay is far after two round trips in a row that are longer than this, in milliseconds, until none has been for a lease's time. */
+export const farMs = 400
+
 /** A round trip longer than this, in milliseconds, does not measure the difference of two clocks. */
 const longestRoundTrip = 2000
 
@@ -50,6 +64,12 @@ const longestRoundTrip = 2000
 export function createLeaseTime(clock: Clock, length: () => number): LeaseTime {
   let until: Moment = { monotonic: 0, wall: 0 }
   let skew = 0
+  let trip = 0
+  let isDoubtful = false
+  let farUntil = Number.NEGATIVE_INFINITY
+  const doubt = (): void => {
+    farUntil = clock.monotonic() + length()
+  }
   const moment = (): Moment => ({ monotonic: clock.monotonic(), wall: clock.now() })
   return {
     get left() {
@@ -65,7 +85,19 @@ export function createLeaseTime(clock: Clock, length: () => number): LeaseTime {
     get patience() {
       return patienceOf(length())
     },
+    get isLate() {
+      return trip > patienceOf(length())
+    },
+    get isFar() {
+      return clock.monotonic() < farUntil
+    },
     moment,
+    answered(asked) {
+      trip = clock.monotonic() - asked.monotonic
+      if (trip > farMs && (isDoubtful || clock.monotonic() < farUntil)) doubt()
+      isDoubtful = trip > farMs
+    },
+    doubt,
     renewed(asked) {
       const lasting = length()
       until = { monotonic: asked.monotonic + lasting, wall: asked.wall + lasting }

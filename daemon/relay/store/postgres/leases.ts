@@ -3,9 +3,12 @@
  *
  * Terms
  * - **Lease**: the row of a relay in `relays`, for as long as it is there. The endpoints that name it are that relay's.
- * - **Renewal**: moves the end of a lease. Every turn of the scheduler renews it, and `tend` does at a sixth of its time.
+ * - **Renewal**: moves the end of a lease. Every turn of the scheduler renews it, and `renew` does at a sixth of its time, on a connection
+ *   of its own: so a lease lasts however long everything else takes.
  * - **Reaping**: the removal of a lease that is over, by another relay. It happens in the transaction that frees its endpoints.
  *   So a late relay whose row still exists may continue, and one whose row is gone has lost everything.
+ * - **Far**: a relay that PostgreSQL answers late, and says so in its row. While others are near, it leaves them the endpoints, and all
+ *   that holds locks over several round trips.
  * - **Quota**: how many endpoints a relay should have. All relays reckon with the same list and come to the same quotas.
  */
 import { randomUUID } from 'node:crypto'
@@ -18,7 +21,7 @@ import type { StoredEndpoint } from '../endpoint/relay-endpoint.ts'
 import type { Notice } from '../notice.ts'
 import type { Ingester } from '../plans/ingest.ts'
 import { type Interrupted, interrupt } from '../plans/interruptions.ts'
-import { number, type SqlRow, storedEndpointOf, text } from '../rows.ts'
+import { number, storedEndpointOf, text, textOrNull } from '../rows.ts'
 import { LeaseLost } from '../store.ts'
 import { durably, type PostgresDatabase, type Session } from './database.ts'
 import { createLeaseTime, type LeaseTime } from './lease-time.ts'
@@ -41,6 +44,8 @@ export interface Leases {
   readonly id: string
   /** The reckoning of how much is left of it. */
   readonly time: LeaseTime
+  /** Whether this relay is far, and another one near. */
+  readonly isAside: boolean
   /**
    * Before the lease is renewed: whether answers come in time.
    * @throws StorageError `unavailable` when they come too late
@@ -48,9 +53,11 @@ export interface Leases {
   requireAnswers(): Promise<void>
   /** Begins a lease, without any endpoint. @throws StorageError `unavailable` when answers come too late */
   begin(): Promise<void>
+  /** Renews the lease. @throws LeaseLost, StorageError `unavailable` when answers come too late */
+  renew(): Promise<void>
   /**
-   * Renews the lease, reaps those that are over, and claims endpoints up to the quota. Its result is repeated until `accepted`
-   * is called. Never while `release` runs: it would bring what is being released. Each step is a statement by itself, which leaves no
+   * Reaps leases that are over, and claims endpoints up to the quota. Its result is repeated until `accepted`
+   * is called. What is released in between is left out. Each step is a statement by itself, which leaves no
    * lock behind: a relay that stops between two of them is in nobody's way.
    * @throws LeaseLost, StorageError `unavailable` when answers come too late
    */
@@ -70,6 +77,24 @@ interface Reaped extends Interrupted {
   readonly ids: readonly string[]
 }
 
+/** A relay as its row describes it. */
+interface Listed {
+  readonly id: string
+  readonly process: Owner
+  /** Whether its lease is over. */
+  readonly over: boolean
+  readonly far: boolean
+}
+
+/** What a relay has to know to claim and to reap. */
+interface Survey {
+  readonly relays: readonly Listed[]
+  /** The endpoints of this lease. */
+  readonly owned: readonly number[]
+  /** How many endpoints there are. */
+  readonly endpoints: number
+}
+
 const nothing: Interrupted = { interrupted: 0, notices: [] }
 const seconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(1)} s`
 
@@ -79,34 +104,42 @@ export function createLeases(database: PostgresDatabase, clock: Clock, length: (
   const time = createLeaseTime(clock, length)
   /** The endpoints of this lease, as far as the relay has accepted them. */
   let held = new Set<number>()
+  /** What was released since `tend` began. */
+  let released = new Set<number>()
   /** Earlier leases of this relay, which may still be there: nobody sends to their endpoints. */
   const former = new Set<string>()
   /** Of leases that were reaped. It is reported with what `tend` finds, which may fail after that. */
   let untold = nothing
+  let hasNear = false
 
   /**
-   * A relay that PostgreSQL answers too late may not send, and if it renewed its lease all the same, nobody else would. So after a long
-   * wait it finds out first whether it is answered in time; a second time, because a busy machine may be to blame for the first.
+   * A relay that PostgreSQL answers too late may not send, and if it renewed its lease all the same, nobody else would. So after a late
+   * answer it finds out first whether it is answered in time; a second time, because a busy machine may be to blame for the first.
    */
   async function requireAnswers(): Promise<void> {
-    if (time.left >= time.length - time.patience) return
     let waited = 0
     for (const _ of ['once', 'twice']) {
-      const asked = clock.monotonic()
-      await database.rows('SELECT 1')
-      waited = clock.monotonic() - asked
-      if (waited <= time.patience) return
+      if (!time.isLate) return
+      const asked = time.moment()
+      await database.rowsAside('SELECT 1')
+      time.answered(asked)
+      waited = clock.monotonic() - asked.monotonic
     }
+    if (!time.isLate) return
     const late = `PostgreSQL answered after ${seconds(waited)}, which is too late for a lease of ${seconds(time.length)}`
     throw new StorageError('unavailable', `${late}; until it answers sooner, this relay leaves its endpoints to others`)
   }
 
   async function renew(): Promise<void> {
+    await requireAnswers()
+    const renewed = id
     const asked = time.moment()
-    const [row] = await database.rows(
-      `UPDATE $schema.relays SET ${renewal} WHERE id = $1 RETURNING extract(epoch FROM clock_timestamp()) * 1000 AS time`,
-      [id, time.length],
+    const [row] = await database.rowsAside(
+      `UPDATE $schema.relays SET ${renewal}, far = $3 WHERE id = $1 RETURNING extract(epoch FROM clock_timestamp()) * 1000 AS time`,
+      [renewed, time.length, time.isFar],
     )
+    time.answered(asked)
+    if (id !== renewed) return
     if (!row) throw reaped()
     time.compare(asked, number(row, 'time'))
     time.renewed(asked)
@@ -114,18 +147,21 @@ export function createLeases(database: PostgresDatabase, clock: Clock, length: (
 
   const reaped = () => new LeaseLost(`relay ${id} was reaped`)
 
-  /**
-   * Whether leases are over; and those that end whatever their time, because their process died on this machine, or this relay has
-   * given them up.
-   */
-  async function overdue(): Promise<{ readonly some: boolean; readonly dead: readonly string[] }> {
-    const others = await database.rows(
-      'SELECT id, process, expires_at < clock_timestamp() AS over FROM $schema.relays WHERE id <> $1',
+  async function survey(): Promise<Survey> {
+    const [found = {}] = await database.rows(
+      `SELECT (SELECT json_agg(json_build_object('id', id, 'process', process, 'over', expires_at < clock_timestamp(), 'far', far)
+           ORDER BY id) FROM $schema.relays) AS relays,
+         (SELECT json_agg(endpoint ORDER BY endpoint) FROM $schema.leases WHERE relay = $1) AS owned,
+         (SELECT count(*) FROM $schema.endpoints WHERE removed_at IS NULL) AS endpoints`,
       [id],
     )
-    const dead = others.filter((row) => former.has(text(row, 'id')) || isDead(ownerOf(row))).map((row) => text(row, 'id'))
-    return { some: dead.length > 0 || others.some((row) => row['over'] === 't'), dead }
+    const relays = JSON.parse(textOrNull(found, 'relays') ?? '[]') as readonly Listed[]
+    const owned = JSON.parse(textOrNull(found, 'owned') ?? '[]') as readonly number[]
+    return { relays, owned, endpoints: number(found, 'endpoints') }
   }
+
+  /** Whether a lease ends whatever its time, because its process died on this machine, or this relay has given it up. */
+  const isOver = (listed: Listed): boolean => former.has(listed.id) || isDead(listed.process)
 
   /** One that is being renewed at this moment is locked: it lives. */
   async function reap(session: Session, dead: readonly string[], now: number): Promise<Reaped> {
@@ -145,18 +181,13 @@ export function createLeases(database: PostgresDatabase, clock: Clock, length: (
   }
 
   /** How many endpoints this relay should have; with as many more as divide unevenly, for the first relays of the list. */
-  async function quota(): Promise<number> {
-    const relays = (await database.rows('SELECT id FROM $schema.relays ORDER BY id')).map((row) => text(row, 'id'))
-    const place = relays.indexOf(id)
-    if (place === -1) throw reaped()
-    const [row = {}] = await database.rows('SELECT count(*) AS n FROM $schema.endpoints WHERE removed_at IS NULL')
-    const endpoints = number(row, 'n')
-    return Math.floor(endpoints / relays.length) + (place < endpoints % relays.length ? 1 : 0)
-  }
-
-  const ownedBy = async (): Promise<readonly number[]> => {
-    const rows = await database.rows('SELECT endpoint FROM $schema.leases WHERE relay = $1 ORDER BY endpoint', [id])
-    return rows.map((row) => number(row, 'endpoint'))
+  function quota({ relays, endpoints }: Survey): number {
+    if (relays.every((each) => each.id !== id)) throw reaped()
+    const near = relays.filter(({ far }) => !far)
+    const sharing = near.length > 0 ? near : relays
+    const place = sharing.findIndex((each) => each.id === id)
+    if (place === -1) return 0
+    return Math.floor(endpoints / sharing.length) + (place < endpoints % sharing.length ? 1 : 0)
   }
 
   /** Claims endpoints that are nobody's; those that another relay claims at this moment are passed over. A lease that is gone gets none. */
@@ -184,22 +215,26 @@ export function createLeases(database: PostgresDatabase, clock: Clock, length: (
       return id
     },
     time,
+    get isAside() {
+      return time.isFar && hasNear
+    },
     requireAnswers,
 
     async begin() {
       await requireAnswers()
       const next = randomUUID()
+      if (id !== '') time.doubt()
       if (id !== '') former.add(id)
       // Until it is known to be there it may be there all the same.
       former.add(next)
       const asked = time.moment()
       const [row = {}] = await database.rows(
         `WITH lease AS (
-           INSERT INTO $schema.relays (id, host, process, expires_at)
-           VALUES ($1, $3, $4, clock_timestamp() + $2::double precision * interval '1 millisecond')
+           INSERT INTO $schema.relays (id, host, process, expires_at, far)
+           VALUES ($1, $3, $4, clock_timestamp() + $2::double precision * interval '1 millisecond', $5)
            ON CONFLICT (id) DO UPDATE SET ${renewal} RETURNING id)
          SELECT extract(epoch FROM clock_timestamp()) * 1000 AS time, ${durably} FROM lease`,
-        [next, time.length, hostname(), JSON.stringify(thisProcess())],
+        [next, time.length, hostname(), JSON.stringify(thisProcess()), time.isFar],
       )
       time.compare(asked, number(row, 'time'))
       former.delete(next)
@@ -208,22 +243,29 @@ export function createLeases(database: PostgresDatabase, clock: Clock, length: (
       time.renewed(asked)
     },
 
+    renew,
+
     async tend(now) {
+      released = new Set()
       // First: what PostgreSQL answers late takes connections, of which others have need to find out the same.
       await requireAnswers()
       // It may fail where PostgreSQL's views are not to be had: then its own time limit is all there is.
-      await endStuck(database, time.patience).catch(() => undefined)
-      await renew()
-      const { some, dead } = await overdue()
-      if (some) {
+      const ending = endStuck(database, time.patience).catch(() => undefined)
+      let seen = await survey()
+      const others = seen.relays.filter((each) => each.id !== id)
+      const dead = others.filter(isOver).map((each) => each.id)
+      hasNear = others.some((each) => !each.far && !each.over && !dead.includes(each.id))
+      if (!(time.isFar && hasNear) && others.some((each) => each.over || dead.includes(each.id))) {
         const { ids, interrupted, notices } = await database.session((session) => reap(session, dead, now), true)
         for (const each of ids) former.delete(each)
         untold = { interrupted: untold.interrupted + interrupted, notices: [...untold.notices, ...notices] }
+        seen = await survey()
       }
-      const owned = await ownedBy()
-      const due = await quota()
+      await ending
+      const { owned } = seen
+      const due = quota(seen)
       const claimed = owned.length < due ? await claim(due - owned.length) : []
-      const all = [...owned, ...claimed]
+      const all = [...owned, ...claimed].filter((ref) => !released.has(ref))
       const gained = await endpoints(all.filter((ref) => !held.has(ref)))
       const told = untold
       untold = nothing
@@ -231,11 +273,14 @@ export function createLeases(database: PostgresDatabase, clock: Clock, length: (
     },
 
     accepted(endpoints) {
-      held = new Set(endpoints)
+      held = new Set(endpoints.filter((ref) => !released.has(ref)))
     },
 
     async release(refs) {
-      for (const ref of refs) held.delete(ref)
+      for (const ref of refs) {
+        held.delete(ref)
+        released.add(ref)
+      }
       await database.rows(freeing('relay = $1 AND endpoint = ANY($2::bigint[])'), [id, refs])
     },
 
@@ -259,8 +304,6 @@ const freeing = (which: string): string => `
   gone AS (DELETE FROM $schema.leases WHERE ${which} AND endpoint IN (SELECT endpoint FROM these WHERE removed)),
   freed AS (UPDATE $schema.leases SET relay = NULL WHERE ${which} AND endpoint IN (SELECT endpoint FROM these WHERE NOT removed))
   SELECT ${durably}`
-
-const ownerOf = (row: SqlRow): Owner => JSON.parse(text(row, 'process')) as Owner
 
 /** Whether a process of this very machine has died. Of other machines, and of other containers, that cannot be known. */
 function isDead(owner: Owner): boolean {

@@ -12,12 +12,13 @@ import { type Backlog, countsOf, purge } from '../plans/maintenance.ts'
 import { readingOf } from '../plans/waiting.ts'
 import { number, numberOrNull } from '../rows.ts'
 import { type Ingested, LeaseLost, type RelayStore, type StoreChanges } from '../store.ts'
-import { changesSince, sharedState } from './changes.ts'
+import { definitionsOf, sharedState } from './changes.ts'
 import { openDatabase, relaySchemaOf } from './database.ts'
 import { outboxTable } from './intake.ts'
-import { patienceOf } from './lease-time.ts'
-import { createLeases } from './leases.ts'
+import { farMs, patienceOf } from './lease-time.ts'
+import { createLeases, type Tended } from './leases.ts'
 import { arrange, arrangeAll, type Progress } from './order.ts'
+import { startRenewals } from './renewals.ts'
 import { recordTurn } from './turn.ts'
 import { waitingReader } from './waiting-reader.ts'
 
@@ -64,7 +65,7 @@ function* backlog(): Plan<Backlog> {
  */
 export async function openPostgresStore({ url, schema, clock, lease }: PostgresStoreOptions): Promise<SharedStore> {
   const patience = () => patienceOf(lease())
-  const database = await openDatabase({ url, patience, ...(schema === undefined ? {} : { schema }) })
+  const database = await openDatabase({ url, patience, ready: true, ...(schema === undefined ? {} : { schema }) })
   const ingester = createIngester(database)
   const outbox = outboxTable(database, ingester)
   const leases = createLeases(database, clock, lease, ingester)
@@ -81,8 +82,10 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
   /** Everything up to this version has been given to the relay. */
   let seen = 0
   let broken = 0
-  /** How many relays there were at the last poll. */
-  let relayCount = 0
+  /** How many relays there were at the last poll, and how many of them near. */
+  let relayCount = ''
+  /** Whether the last renewal failed: `poll` repeats it, and reports why. */
+  let isUnrenewed = false
   /** As it was recorded last. */
   let inFlight: ReadonlySet<number> | undefined
 
@@ -91,40 +94,76 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
     throw error
   }
 
-  async function tend(now: number) {
+  /** The tending that is under way. Where PostgreSQL answers late, what is new does not wait for it. */
+  let tending: { readonly result: Promise<Tended>; isOver: boolean } | undefined
+
+  function tend(now: number): Promise<Tended> {
     tendedAt = clock.monotonic()
+    const begun = { result: tendNow(now), isOver: false }
+    tending = begun
+    const over = () => {
+      begun.isOver = true
+    }
+    begun.result.then(over, over)
+    return begun.result
+  }
+
+  async function tendNow(now: number): Promise<Tended> {
     const tended = await leases.tend(now)
     if (tended.interrupted > 0 || tended.gained.length > 0) notifier.notify()
     return tended
   }
 
+  async function renew(): Promise<void> {
+    if (lost || leases.id === '') return
+    try {
+      await leases.renew()
+      isUnrenewed = false
+    } catch (error) {
+      isUnrenewed = true
+      throw error
+    }
+  }
+
+  const renewing = startRenewals({
+    clock,
+    interval: () => leases.time.length / renewals,
+    renew: async () => void (await renew().catch(() => undefined)),
+  })
+
   async function poll(): Promise<StoreChanges | undefined> {
+    if (isUnrenewed) await renew()
     const { id } = leases
     const known = seen
-    const { version, free, relays } = await sharedState(database)
+    const now = Math.floor(clock.now() + leases.time.skew)
+    if (!tending && clock.monotonic() - tendedAt >= leases.time.length / renewals) tend(now)
+    const asked = clock.monotonic()
+    const { version, free, relays, touched, redefined } = await sharedState(database, id, known)
+    const isQuick = clock.monotonic() - asked < farMs
     // A failover or a restore has undone commits that were seen: what was read before may be as a lost commit left it.
     if (version < known) throw new LeaseLost('the database has lost changes')
-    const since = clock.monotonic() - tendedAt
     // When a relay comes or goes, the shares are others.
-    const due = since >= leases.time.length / renewals || relays !== relayCount || (free && since >= claimInterval)
-    const now = Math.floor(clock.now() + leases.time.skew)
-    const tended = due ? await tend(now) : undefined
-    const changed = version > seen ? await changesSince(database, id, seen) : undefined
+    if (!tending && (relays !== relayCount || (free && clock.monotonic() - tendedAt >= claimInterval))) {
+      relayCount = relays
+      tend(now)
+    }
+    const { changed, removed } = await definitionsOf(database, redefined)
     const shaken = database.broken !== broken
-    if (!tended && !changed && !shaken) return undefined
-    const removed = changed?.removed ?? []
+    const isNews = version !== known || shaken
+    const tended = tending && (isQuick || !isNews || tending.isOver) ? await tending.result : undefined
+    if (!tended && !isNews) return undefined
     if (removed.length > 0) await leases.release(removed)
     // Nothing fails from here on: what is not given now would never be.
     broken = database.broken
-    seen = version
-    relayCount = relays
+    seen = Math.max(seen, version)
+    if (tended) tending = undefined
     if (tended) leases.accepted(tended.all.filter((ref) => !removed.includes(ref)))
     return {
       lease: id,
       lost: false,
       // Unsynced commits on a broken connection may be lost with it.
-      touched: shaken ? 'all' : (changed?.touched ?? []),
-      changed: changed?.changed ?? [],
+      touched: shaken ? 'all' : touched,
+      changed,
       gained: tended?.gained ?? [],
       gone: [...(tended?.gone ?? []), ...removed],
       wanted: tended?.wanted ?? [],
@@ -142,12 +181,15 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
     ...waitingReader(database),
     recover: (now) =>
       alone(async () => {
+        await tending?.result.catch(() => undefined)
         await database.transaction(() => ingester.understand(now), true)
         await leases.begin()
         lost = false
+        isUnrenewed = false
         inFlight = undefined
-        const { version, relays } = await sharedState(database)
+        const { version, relays } = await sharedState(database, leases.id, Number.MAX_SAFE_INTEGER)
         const tended = await tend(now)
+        tending = undefined
         leases.accepted(tended.all)
         seen = version
         relayCount = relays
@@ -171,6 +213,7 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
         if (lost || leases.id === '') return undefined
         return poll().catch((error: unknown) => {
           // Deliveries claimed by then are not returned yet: that follows soon.
+          tending = undefined
           tendedAt = Number.NEGATIVE_INFINITY
           if (!(error instanceof LeaseLost)) throw error
           lost = true
@@ -183,6 +226,9 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
     },
     get leasedFor() {
       return lost ? 0 : leases.time.left
+    },
+    get isAside() {
+      return leases.isAside
     },
     async release(endpoints) {
       await alone(() => leases.release(endpoints))
@@ -208,6 +254,8 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
       return endpoint
     },
     async close() {
+      await renewing.stop()
+      await tending?.result.catch(() => undefined)
       await leases.end().catch(() => undefined)
       notifier.notify()
       await notifier.settled()
@@ -218,6 +266,8 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
 
   const intake: Intake = {
     async next(timeline, firstDelay) {
+      // Others are nearer: what this one holds meanwhile, they wait for.
+      if (leases.isAside) return { ingested: undefined, more: false }
       const piece = await outbox.ingest(timeline, firstDelay)
       if (!piece) return { ingested: undefined, more: false }
       const { ingested, version, more } = piece

@@ -207,6 +207,7 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
     // One relay has this store to itself: its lease never ends.
     lease: nothingNew.lease,
     leasedFor: Number.POSITIVE_INFINITY,
+    isAside: false,
     release: async () => {},
     watch: () => () => {},
     skew: 0,
