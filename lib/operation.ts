@@ -112,11 +112,6 @@ export interface Declaration<
   readonly errors?: readonly Failure[]
   /** The events that the handler may publish; it cannot publish others. */
   readonly emits?: readonly E[]
-  /**
-   * Its handler adds rows: it reads, locks with `share` and inserts, and waits for nothing but `tx`. Several of them may share a
-   * commit. One that does more in rare cases is run again alone.
-   */
-  readonly adds?: true
   /** Set when it is to be removed: each answer says so in its headers. */
   readonly deprecated?: Deprecation
   /**
@@ -164,8 +159,6 @@ export interface AnyOperation {
   readonly errors: readonly Failure[]
   /** The events that it may publish, without `Hook`. */
   readonly emits: readonly EventName[]
-  /** Set if it only reads, locks with `share` and inserts. Several such calls may share a commit. */
-  readonly adds?: true
   /** Set when it is to be removed: each answer says so in its headers. */
   readonly deprecated?: Deprecation
   // Methods, so that those of a declaration, which ask for more than is known here, are assignable.

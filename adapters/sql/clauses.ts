@@ -1,9 +1,9 @@
 /** The clauses of statements: conditions, positions in a list, orders and limits. */
-import { type Dialect, literal, type Parameter, quoted, type SqlValue } from './dialect.ts'
+import { type Dialect, type List, literal, quoted, type SqlValue } from './dialect.ts'
 import { type AnyRow, encodeWanted, type TableShape } from './values.ts'
 
 /** Adds a parameter to a statement. @returns its place in the text */
-export type Add = (value: Parameter) => string
+export type Add = (value: List) => string
 
 interface Bounds {
   readonly limit?: number
@@ -24,8 +24,8 @@ export const isUnusual = ({ usual }: TableShape, name: string, wanted: unknown):
 export function clausesOf(dialect: Dialect) {
   /** Collects the parameters of one statement. */
   function parameters() {
-    const values: Parameter[] = []
-    const add = (value: Parameter): string => {
+    const values: List[] = []
+    const add = (value: List): string => {
       values.push(value)
       return dialect.parameter(values.length)
     }

@@ -1,21 +1,13 @@
 /** Where the SQL of the two databases differs; everything else about it is written once. */
 import type { LockStrength } from '../../lib/storage/contract.ts'
 import type { ColumnType } from '../../lib/storage/table.ts'
-import type { TextList } from './text-list.ts'
 
 /** The values of statements and rows. */
 export type SqlValue = string | number | boolean | null
 /** A list as a parameter: itself where the dialect has arrays, else a text. */
 export type List = SqlValue | readonly SqlValue[]
-export type Parameter = List | TextList
 /** A column's type; an `identity` is a primary key that the database numbers. */
 export type SqlType = ColumnType | 'identity'
-
-/** A column of `rowsOf`. */
-export interface ListColumn {
-  readonly name: string
-  readonly type: ColumnType
-}
 
 export interface Dialect {
   readonly engine: 'sqlite' | 'postgres'
@@ -29,15 +21,9 @@ export interface Dialect {
    * A condition that a column has one of at least two values.
    * @param add takes a parameter and gives its text
    */
-  oneOf(column: string, type: ColumnType, values: readonly SqlValue[], add: (value: Parameter) => string): string
+  oneOf(column: string, type: ColumnType, values: readonly SqlValue[], add: (value: List) => string): string
   /** A condition that a column has one of the values of a list of any length, which is one parameter (`list`). */
   among(column: string, type: ColumnType, parameter: string): string
-  /** The rows of several lists, of which each is one parameter and a column of that name. Left out where there is no such query. */
-  rowsOf?(columns: readonly ListColumn[]): {
-    readonly sql: string
-    /** The parameters, of the values of each column. */
-    lists(values: readonly (readonly SqlValue[])[]): readonly Parameter[]
-  }
   /** A list as one parameter. */
   list(values: readonly SqlValue[]): List
   /** The type of a column as DDL, collation included. */

@@ -1,7 +1,7 @@
 /** The parts of a table that are made once: the texts of its usual statements, and what reads and writes its rows. */
 import type { LockStrength } from '../../lib/storage/contract.ts'
 import { type Dialect, quoted, type SqlValue } from './dialect.ts'
-import type { ByIds, ManyRows } from './statement.ts'
+import type { ByIds } from './statement.ts'
 import { type AnyRow, rowReader, rowWriter, type TableShape } from './values.ts'
 
 /** The parts that are made once for a table. */
@@ -11,11 +11,7 @@ interface Prepared {
   readonly get: string
   readonly getByIds: ByIds
   readonly lock: Readonly<Record<LockStrength, string>>
-  /** Locks several rows with `share`, and passes over those that are locked otherwise. */
-  readonly shareByIds: ByIds
   readonly insert: string
-  /** Where the dialect has lists of rows. */
-  readonly manyRows?: ManyRows
   /** Queries by their shape. */
   readonly finds: Map<string, string>
   read(values: readonly unknown[]): AnyRow
@@ -36,15 +32,12 @@ export function preparedFor(dialect: Dialect) {
     const get = `SELECT ${list} FROM ${name} WHERE "id" = ${dialect.parameter(1)}`
     const place = Object.keys(table.columns).indexOf('id')
     const byIds = `SELECT ${list} FROM ${name} WHERE ${dialect.among('"id"', 'id', dialect.parameter(1))}`
-    const given = dialect.rowsOf?.(Object.entries(table.columns).map(([name, { type }]) => ({ name, type })))
     const prepared: Prepared = {
       list,
       get,
       lock: { share: get + dialect.lock('share'), update: get + dialect.lock('update') },
       getByIds: { sql: byIds, place },
-      shareByIds: { sql: `${byIds}${dialect.lock('share')} SKIP LOCKED`, place },
       insert: `INSERT INTO ${name} (${list}) VALUES (${places.join(', ')}) ON CONFLICT DO NOTHING`,
-      ...(given ? { manyRows: manyRowsOf(name, list, place, given) } : {}),
       finds: new Map<string, string>(),
       read: rowReader(dialect, table.columns),
       write: rowWriter(dialect, table),
@@ -53,10 +46,3 @@ export function preparedFor(dialect: Dialect) {
     return prepared
   }
 }
-
-/** The insert of several rows at a time. */
-const manyRowsOf = (name: string, list: string, place: number, { sql, lists }: Pick<ManyRows, 'sql' | 'lists'>): ManyRows => ({
-  sql: `INSERT INTO ${name} (${list}) SELECT ${list} FROM ${sql} AS given ON CONFLICT DO NOTHING RETURNING "id"`,
-  place,
-  lists,
-})

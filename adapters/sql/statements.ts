@@ -150,9 +150,8 @@ export function statementsOf(dialect: Dialect) {
 
     /** Changes nothing when a key is taken: no error that would end a transaction. */
     insert(table: TableShape, row: AnyRow): Statement {
-      const { insert, manyRows, write } = preparedOf(table)
-      const mayCollide = table.unique.length > 0
-      return { sql: insert, values: write(row), ...(manyRows ? { manyRows } : {}), writes: table.name, mayCollide }
+      const { insert, write } = preparedOf(table)
+      return { sql: insert, values: write(row), writes: table.name }
     },
 
     update: (table: TableShape, id: string, patch: AnyRow, guard: AnyRow): Statement =>
@@ -163,14 +162,12 @@ export function statementsOf(dialect: Dialect) {
 
     lock(table: TableShape, id: string, strength: LockStrength): Statement {
       const asked = get(table, id)
-      const { get: plain, lock, shareByIds } = preparedOf(table)
+      const { get: plain, lock } = preparedOf(table)
       // Where one transaction writes at a time a lock is a look.
       if (lock[strength] === plain) return asked
       // The same text each time, so that its name is found by it directly.
-      const isUsual = asked.sql === plain
-      const locking = isUsual ? lock[strength] : `${asked.sql}${dialect.lock(strength)}`
-      const byIds = isUsual && strength === 'share' ? { byIds: shareByIds } : {}
-      return { sql: locking, values: asked.values, locks: strength, skipLocked: `${locking} SKIP LOCKED`, ...byIds }
+      const locking = asked.sql === plain ? lock[strength] : `${asked.sql}${dialect.lock(strength)}`
+      return { sql: locking, values: asked.values }
     },
 
     remove(table: TableShape, id: string, guard: AnyRow): Statement {

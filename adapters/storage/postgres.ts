@@ -7,7 +7,7 @@
  */
 import '../node-version.ts'
 import * as v from 'valibot'
-import type { FastPaths, Storage, Tx } from '../../lib/storage/contract.ts'
+import type { Storage, Tx } from '../../lib/storage/contract.ts'
 import { tables as allTables } from '../../lib/storage/tables.ts'
 import { anything, callable, checkOptions, count, flag, positive, type RulesOf, textOf } from '../options.ts'
 import { withSchema } from '../sql/postgres/address.ts'
@@ -16,12 +16,11 @@ import { defaultSchema, postgresDialect } from '../sql/postgres/dialect.ts'
 import { notifierOver } from '../sql/postgres/notifier.ts'
 import { postgresPool, postgresUrl, requirePlace } from '../sql/postgres/place.ts'
 import { openPool } from '../sql/postgres/pool.ts'
-import { beginAhead, beginReadCommitted, committed, inTransactionAhead } from '../sql/postgres/transaction.ts'
+import { beginReadCommitted, committed, inTransactionAhead } from '../sql/postgres/transaction.ts'
 import type { Statement } from '../sql/statement.ts'
 import { statementsOf } from '../sql/statements.ts'
 import type { TableShape } from '../sql/values.ts'
 import { nestingIn } from './nesting.ts'
-import { groupedAdditions } from './postgres/additions.ts'
 import { prepareTables } from './postgres/migrate.ts'
 import { nestedIn } from './postgres/nested.ts'
 import { channelOf } from './postgres/outbox.ts'
@@ -135,18 +134,13 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
       return value
     })
 
-  const begin = () => beginAhead(pool, named(language, beginReadCommitted), connectTimeoutMs)
-  const fast: FastPaths = isPipelined(pool)
-    ? { add: groupedAdditions({ begin, language, alone: write, appended: notifier.notify }) }
-    : {}
-
   async function end(): Promise<void> {
     await notifier.settled()
     await endPool()
   }
 
   return {
-    ...sqlStorage({ work, nesting, snapshots, write, fast, end }),
+    ...sqlStorage({ work, nesting, snapshots, write, end }),
     using: (client) => nestedIn(client, language),
     ...(url === undefined ? {} : { outbox: withSchema(url, schema) }),
   }

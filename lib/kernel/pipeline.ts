@@ -99,9 +99,7 @@ export function pipeline(settings: Settings, transactions: Transactions): Pipeli
   }
 
   function runOnce(run: Run): Promise<unknown> {
-    // A hook may wait for anything.
-    const kind = isRead(run.request) ? 'reads' : run.api?.adds && !hooks.before ? 'adds' : 'writes'
-    return inTransaction(run, kind, operate(run))
+    return inTransaction(run, isRead(run.request) ? 'reads' : 'writes', operate(run))
   }
 
   /** The hook, then the handler. */

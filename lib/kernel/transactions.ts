@@ -28,8 +28,7 @@ export interface Moment {
   readonly writer: RecordWriter
 }
 
-/** What work does. What only `adds` rows may share a commit with others. */
-export type Kind = 'reads' | 'adds' | 'writes'
+export type Kind = 'reads' | 'writes'
 
 /** The result of work in a transaction, and the events that go out if it commits. */
 export interface Worked<T> {
@@ -91,10 +90,7 @@ export function transactionsOf(settings: Settings, newId: () => Id, committed?: 
       return result
     }
     try {
-      const { fast } = storage
-      const result = await again(() =>
-        kind === 'adds' && fast?.add ? fast.add(worked) : storage.transaction(worked, { readOnly: false }),
-      )
+      const result = await again(() => storage.transaction(worked, { readOnly: false }))
       for (const event of events) (committed ?? announce)(event)
       return result
     } catch (error) {

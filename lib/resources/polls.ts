@@ -113,7 +113,6 @@ export const createPoll = operation({
     'QuestionCreated',
     'PostNotificationRequested',
   ],
-  adds: true,
   async handle(call) {
     const { space_id, title, description, poll_type, choices = [], notify } = call.body
     const isQuestion = poll_type === 'question'

@@ -79,7 +79,6 @@ export const createPost = operation({
   returns: Post,
   errors: [notFound('Space'), invalid('title', 'description', 'post_type')],
   emits: ['PostCreated', 'ArticleCreated', 'PostNotificationRequested'],
-  adds: true,
   async handle(call) {
     const { space_id, title, description, post_type = 'post' } = call.body
     const { member_id } = call.principal

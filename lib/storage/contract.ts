@@ -106,8 +106,7 @@ export interface TransactionOptions {
 }
 
 /**
- * Ways that only make a storage faster. All are optional, and leaving them out changes no answer. Who wraps a storage's
- * `transaction` leaves `fast` out, or wraps `add` too.
+ * Ways that only make a storage faster. All are optional, and leaving them out changes no answer.
  * @experimental they may change in any version
  */
 export interface FastPaths {
@@ -117,11 +116,6 @@ export interface FastPaths {
    * @param tables only commits that change rows of these tables matter. A storage that does not distinguish them counts every commit
    */
   version?(tables?: readonly Pick<Table, 'name'>[]): number
-  /**
-   * As `transaction`, for work that most likely only reads, locks with `share`, inserts and appends, and that waits for nothing
-   * but `tx`. Several of them may run in one commit, and a second time alone where that fails.
-   */
-  add?<T>(work: (tx: Tx) => Promise<T>): Promise<T>
 }
 
 /** A database of rows and events. An adapter is a function that returns one; `testStorage` verifies it. */

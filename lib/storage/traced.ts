@@ -2,7 +2,7 @@
 import { errorType, type Span, type Tracing } from '../base/tracing.ts'
 import { isApiError } from '../errors.ts'
 import type { OutboxRecord } from '../outbox/record.ts'
-import { type FastPaths, isStorageError, isUniqueViolation, type Storage, type Tx } from './contract.ts'
+import { isStorageError, isUniqueViolation, type Storage, type Tx } from './contract.ts'
 
 /** The names of databases in OpenTelemetry's conventions, by the address of their outbox. */
 function databaseOf({ outbox = '' }: Storage): string | undefined {
@@ -41,9 +41,6 @@ export function traced(storage: Storage, tracing: Tracing, database = databaseOf
       span.within(() => work(carrying(tx, span.traceparent)))
 
   const { fast, using } = storage
-  const add: Pick<FastPaths, 'add'> = fast?.add
-    ? { add: (work) => inSpan('write', (span) => fast.add?.(writes(span, work)) ?? storage.transaction(writes(span, work))) }
-    : {}
   return {
     transaction: (work, options) =>
       options?.readOnly
@@ -52,7 +49,7 @@ export function traced(storage: Storage, tracing: Tracing, database = databaseOf
     ...(storage.outbox === undefined ? {} : { outbox: storage.outbox }),
     close: () => storage.close(),
     ...(using ? { using: (native) => traced(using.call(storage, native), tracing, database) } : {}),
-    ...(fast ? { fast: { ...(fast.version ? { version: (tables) => fast.version?.(tables) ?? Number.NaN } : {}), ...add } } : {}),
+    ...(fast ? { fast } : {}),
   }
 }
 

@@ -80,11 +80,8 @@ export function telling(storage: Storage, outbox: OutboxWriter): Storage {
     if (records.length > 0) await outbox.append([records])
     return result
   }
-  const { fast } = storage
-  const add = fast?.add?.bind(fast)
   return {
     transaction: (work, options) => heard(work, (asked) => storage.transaction(asked, options)),
-    ...(add ? { fast: { add: (work) => heard(work, (asked) => add(asked)) } } : {}),
     close: () => storage.close(),
   }
 }

@@ -20,11 +20,8 @@ export function wrappedStorage(
   })
   const close = () => storage.close()
   if (changes.transaction) return { transaction: changes.transaction, close }
-  const { fast } = storage
-  const add = fast?.add?.bind(fast)
   return {
     transaction: (work, options) => storage.transaction((tx) => work(whole(tx)), options),
-    ...(add ? { fast: { add: (work) => add((tx) => work(whole(tx))) } } : {}),
     close,
   }
 }

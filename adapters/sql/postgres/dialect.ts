@@ -1,7 +1,6 @@
 /** SQL as PostgreSQL speaks it. All tables are in a separate schema, next to the host's tables. */
 import type { Dialect } from '../dialect.ts'
 import { quoted } from '../dialect.ts'
-import { TextList } from '../text-list.ts'
 
 export const defaultSchema = 'folkmoot'
 
@@ -41,20 +40,6 @@ export function postgresDialect(schema: string): PostgresDialect {
     parameter: (place) => `$${place}`,
     oneOf: (column, type, values, add) => `${column} = ANY(${add(values)}::${elements[type]}[])`,
     among: (column, type, parameter) => `${column} = ANY(${parameter}::${elements[type]}[])`,
-    rowsOf(columns) {
-      const names = columns.map(({ name }) => quoted(name))
-      const lists = columns.map(({ type }, place) => `$${place + 1}::${elements[type]}[] AS ${names[place]}`)
-      const items = columns.map(({ type }, place) => `item.${names[place]}${type === 'json' ? '::json' : ''} AS ${names[place]}`)
-      // The plan finds no length of lists that come from a query. Otherwise it would be made again for each group.
-      const given = `(SELECT ${lists.join(', ')} OFFSET 0) AS lists`
-      const unnested = `unnest(${names.map((name) => `lists.${name}`).join(', ')}) AS item(${names.join(', ')})`
-      const areTexts = columns.map(({ type }) => elements[type] === 'text')
-      return {
-        sql: `(SELECT ${items.join(', ')} FROM ${given}, ${unnested})`,
-        lists: (values) =>
-          values.map((list, place) => (areTexts[place] ? new TextList(list as readonly (string | null)[]) : list)),
-      }
-    },
     list: (values) => values,
     types: {
       identity: 'bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY',

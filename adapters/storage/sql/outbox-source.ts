@@ -15,7 +15,7 @@
 import { checkRecords } from '../../../lib/outbox/check.ts'
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import { type Damage, maxCounted, type OutboxSource, type Reading, tableStream as stream } from '../../../lib/outbox/source.ts'
-import type { Dialect, Parameter } from '../../sql/dialect.ts'
+import type { Dialect, List } from '../../sql/dialect.ts'
 
 /** A row as the database gives it. */
 export interface OutboxRow {
@@ -27,7 +27,7 @@ export interface OutboxRow {
 export interface OutboxTable {
   readonly dialect: Dialect
   /** The rows of a statement, which is one transaction. @throws StorageError */
-  run(sql: string, values: readonly Parameter[]): Promise<readonly (readonly unknown[])[]>
+  run(sql: string, values: readonly List[]): Promise<readonly (readonly unknown[])[]>
   watch(changed: () => void): () => void
   /** Resolves when rows that were read are on the disk, where they may be seen earlier. @throws StorageError */
   durable?(): Promise<void>

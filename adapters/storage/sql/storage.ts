@@ -56,8 +56,7 @@ export interface SqlStorageOptions {
   readonly snapshots: Snapshots
   /** Runs one transaction that writes. @throws what `work` throws, StorageError */
   write<T>(work: (tx: Tx) => Promise<T>): Promise<T>
-  /** The fast paths that there are. */
-  readonly fast: FastPaths
+  readonly fast?: FastPaths
   /** Ends the connections. */
   end(): Promise<void>
 }
@@ -68,11 +67,10 @@ export function sqlStorage({ work, nesting, snapshots, write, fast, end }: SqlSt
       nesting.refuse()
       return run()
     })
-  const { add } = fast
   return {
     transaction: (asked, { readOnly = false } = {}) =>
       running(() => (readOnly ? snapshots.read(asked) : write(nesting.entering(asked)))),
-    fast: { ...fast, ...(add ? { add: (asked) => running(() => add(nesting.entering(asked))) } : {}) },
+    ...(fast ? { fast } : {}),
     close: () =>
       work.close(async () => {
         await snapshots.settled()

@@ -8,10 +8,6 @@ const foreignCodes = ['ECONNREFUSED', 'ECONNRESET', '40001', '40P01', '23505', '
 
 type Work = (tx: Tx) => Promise<unknown>
 
-/** Runs work that most likely only adds rows: the fast way, where there is one. */
-const adding = <T>(storage: Storage, work: (tx: Tx) => Promise<T>): Promise<T> =>
-  storage.fast?.add ? storage.fast.add(work) : storage.transaction(work)
-
 /** All of a transaction or nothing of it, alone and among others. */
 export const transactionCases: readonly StorageCase[] = [
   {
@@ -32,7 +28,6 @@ export const transactionCases: readonly StorageCase[] = [
       const ways = [
         { way: 'write', begin: (work: Work) => storage.transaction(work) },
         { way: 'read', begin: (work: Work) => storage.transaction(work, { readOnly: true }) },
-        { way: 'add', begin: (work: Work) => adding(storage, work) },
       ]
       for (const code of foreignCodes) {
         const error = Object.assign(new Error(`${String(code)}: of the host`), { code })
@@ -96,7 +91,7 @@ export const transactionCases: readonly StorageCase[] = [
     },
   },
   {
-    title: 'work of which it was said that it only adds happens once, whatever it does',
+    title: 'of concurrent work that adds rows each happens once, whatever it does',
     async run({ storage, records }) {
       await store(storage, note({ id: '1', stock: 1 }), note({ id: '2' }))
       const work = (place: number) => async (tx: Tx) => {
@@ -110,7 +105,7 @@ export const transactionCases: readonly StorageCase[] = [
       const one = async (place: number) => {
         for (;;)
           try {
-            return await adding(storage, work(place))
+            return await storage.transaction(work(place))
           } catch (error) {
             if (!isStorageError(error) || error.code !== 'conflict') return String(error)
           }

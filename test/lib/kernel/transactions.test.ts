@@ -208,33 +208,3 @@ test('reads are announced as read-only, writes are not', async () => {
   await send('tags.create', { body: { title: 'x' } })
   expect(seen).toEqual([false])
 })
-
-test('an operation that only adds goes the fast way, unless a hook or an earlier answer is asked as well', async () => {
-  /** The ways of two posts into the storage. The second one has an `Idempotency-Key`. */
-  async function heard(options: Parameters<typeof createTestCommunity>[0]) {
-    const storage = memoryStorage()
-    const seen: string[] = []
-    const wrapped: Storage = {
-      transaction(work, options) {
-        if (!options?.readOnly) seen.push('transaction')
-        return storage.transaction(work, options)
-      },
-      fast: {
-        add(work) {
-          seen.push('add')
-          return storage.transaction(work)
-        },
-      },
-      close: () => storage.close(),
-    }
-    const { send } = await createTestCommunity({ ...options, storage: wrapped })
-    const { body: space } = await send('spaces.create', { body: { name: 'Garden' } })
-    const body = { space_id: space.id, title: 'Roses' }
-    seen.length = 0
-    await send('posts.create', { body })
-    await send('posts.create', { body, headers: { 'idempotency-key': 'one' } })
-    return seen
-  }
-  expect(await heard({})).toEqual(['add', 'transaction'])
-  expect(await heard({ hooks: { before: async () => {} } })).toEqual(['transaction', 'transaction'])
-})

@@ -76,11 +76,13 @@ export const faultyAdapters: readonly FaultyAdapter[] = [
     },
   },
   {
-    defect: 'work that only adds runs again over what it has added',
-    caughtBy: ['work of which it was said that it only adds happens once, whatever it does'],
+    defect: 'work that fails runs again over what it has added',
+    caughtBy: ['of concurrent work that adds rows each happens once, whatever it does'],
     open: () =>
       faulty({
-        storage: (storage) => ({ fast: { add: (work) => storage.transaction((tx) => work(tx).catch(() => work(tx))) } }),
+        storage: (storage) => ({
+          transaction: (work, options) => storage.transaction((tx) => work(tx).catch(() => work(tx)), options),
+        }),
       }),
   },
   {

@@ -4,10 +4,9 @@
  * `pg` ends each statement with a Sync, and asks for the columns of each answer. A batch has one Sync, and nobody needs the
  * columns. PostgreSQL runs its statements in order. If one fails, those behind it are skipped.
  */
-import { TextList } from '../../text-list.ts'
 import type { PgClient, PgResult } from '../connection.ts'
 import { noteError } from '../fitness.ts'
-import { type BoundValue, forgetMessages, takeMessages, writeBind, writeExecute, writeParse, writeSync } from './messages.ts'
+import { forgetMessages, takeMessages, writeBind, writeExecute, writeParse, writeSync } from './messages.ts'
 
 /** One statement of a batch. */
 export interface Batched {
@@ -87,7 +86,7 @@ function batchesOver(Query: QueryClass): BatchClass {
             writeParse(name ?? '', text)
             if (name) wire.submittedNamedStatements[name] = text
           }
-          writeBind(name ?? '', values.map(boundOf))
+          writeBind(name ?? '', values.map(textOf))
           writeExecute()
         }
         writeSync()
@@ -146,8 +145,6 @@ function batchesOver(Query: QueryClass): BatchClass {
 /** The error of a statement behind one that failed: as PostgreSQL would answer it in a transaction that has failed. */
 const skipped = (cause: unknown): Error =>
   Object.assign(new Error('a statement before this one failed', { cause }), { code: '25P02' })
-
-const boundOf = (value: unknown): BoundValue => (value instanceof TextList ? value : textOf(value))
 
 /** A value as PostgreSQL reads it. */
 function textOf(value: unknown): string | null {

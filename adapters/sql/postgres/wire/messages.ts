@@ -7,8 +7,6 @@
  * - **Sync** ends a batch: PostgreSQL answers, and takes the next one.
  */
 
-import type { TextList } from '../../text-list.ts'
-
 const [parse, bind, execute, sync] = ['P', 'B', 'E', 'S'].map((letter) => letter.charCodeAt(0)) as [
   number,
   number,
@@ -51,18 +49,6 @@ function writeValue(text: string): void {
   length += 4 + bytes
 }
 
-/** The number of the type `text`, in every database. */
-const textType = 25
-
-/** A list as the binary format has it, with its length before it. */
-function writeList({ texts }: TextList): void {
-  const place = length
-  // Its length, of dimensions, whether there are nulls, the type, how many, the number of the first one.
-  for (const number of [0, 1, 1, textType, texts.length, 1]) writeInt32(number)
-  for (const text of texts) writeNullable(text)
-  buffer.writeInt32BE(length - place - 4, place)
-}
-
 function writeNullable(text: string | null): void {
   if (text === null) writeInt32(-1)
   else writeValue(text)
@@ -95,23 +81,15 @@ export function writeParse(name: string, text: string): void {
   end(place)
 }
 
-/** A value: a list is binary, any other one is text. */
-export type BoundValue = string | TextList | null
-
-const isList = (value: BoundValue): value is TextList => typeof value === 'object' && value !== null
-
-export function writeBind(name: string, values: readonly BoundValue[]): void {
+/** @param values as texts */
+export function writeBind(name: string, values: readonly (string | null)[]): void {
   const place = begin(bind)
   writeName('')
   writeName(name)
-  // No formats, or one for each value: 0 is text.
-  const formats = values.some(isList) ? values.map((value) => Number(isList(value))) : []
-  writeInt16(formats.length)
-  for (const format of formats) writeInt16(format)
+  // No formats: all are text.
+  writeInt16(0)
   writeInt16(values.length)
-  for (const value of values)
-    if (isList(value)) writeList(value)
-    else writeNullable(value)
+  for (const value of values) writeNullable(value)
   // The values of the answer are text.
   writeInt16(0)
   end(place)

@@ -10,7 +10,7 @@ import { storageSchema } from '../../../../adapters/storage/sql/schema.ts'
 import type { Storage, Tx } from '../../../../lib/storage/contract.ts'
 import { createTestCommunity } from '../../../support/community.ts'
 import { testPostgres } from '../../../support/postgres.ts'
-import { insertAndTell, thing, thingIds, things, wordOf } from '../things.ts'
+import { insertAndTell, thingIds, things, wordOf } from '../things.ts'
 
 const server = await testPostgres()
 const admin = await server.client()
@@ -41,8 +41,6 @@ const ways: readonly (readonly [string, (storage: Storage, id: number) => Promis
   ['a removal', (storage, id) => write(storage, (tx) => tx.remove(things, '1', { size: -id }))],
   ['a lock', (storage) => write(storage, (tx) => tx.lock(things, '1', 'update'))],
   ['an event alone', (storage, id) => write(storage, (tx) => tx.append([wordOf(id)]))],
-  ['an addition', (storage, id) => (storage.fast?.add ?? storage.transaction)((tx) => tx.insert(things, thing(id)))],
-  ['an addition of an event alone', (storage, id) => (storage.fast?.add ?? storage.transaction)((tx) => tx.append([wordOf(id)]))],
   [
     "a host's own statement",
     (storage, id) => write(storage, (tx) => native(tx, `UPDATE ${schemaOf.get(storage)}.things SET size = ${id}`)),

@@ -2,7 +2,6 @@
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { send } from '../../../../../adapters/sql/postgres/wire/send.ts'
-import { TextList } from '../../../../../adapters/sql/text-list.ts'
 import { testPostgres } from '../../../../support/postgres.ts'
 
 const server = await testPostgres()
@@ -62,23 +61,10 @@ test('an answer that has arrived does not wait for the statements behind it', as
 /** The last one does not fit into the memory that messages share. */
 const texts = ['plain', '', 'NULL', '"', '\\', '{a,b}', 'two\nlines', 'ü – 🌿', null, '–'.repeat(100_000)]
 
-test.each([
-  ['a list', texts],
-  ['a list of texts', new TextList(texts)],
-])('texts in %s arrive as they are, and so do values beside it', async (_, list) => {
+test('texts in a list arrive as they are, and so do values beside it', async () => {
   const { client } = await connected()
-  const { rows } = await send(client, 'SELECT unnest($1::text[]), $2::text, $3::int', [list, '{"a"}', 7])
+  const { rows } = await send(client, 'SELECT unnest($1::text[]), $2::text, $3::int', [texts, '{"a"}', 7])
   expect(rows).toEqual(texts.map((text) => [text, '{"a"}', '7']))
-})
-
-test('a list of texts without texts is an empty one', async () => {
-  const { client } = await connected()
-  expect((await send(client, 'SELECT $1::text[]', [new TextList([])])).rows).toEqual([['{}']])
-})
-
-test('a list of texts arrives over a connection that takes no batches', async () => {
-  const client = await server.client()
-  expect((await send(client, 'SELECT unnest($1::text[])', [new TextList(texts)])).rows.flat()).toEqual(texts)
 })
 
 test('a write behind a BEGIN that fails does not run', async () => {
