@@ -24,12 +24,6 @@ export interface EndpointFlags extends NetworkFlags, AttributeFlags {
   readonly keepOld?: number
 }
 
-/** One way to give a value, at most. */
-function oneOf(...flags: readonly (readonly [string, unknown])[]): void {
-  const given = flags.filter(([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0))
-  if (given.length > 1) throw new UsageError(`give one of ${given.map(([name]) => name).join(' and ')}`)
-}
-
 function keyOf({ key, keyFile }: EndpointFlags): string | undefined {
   const given = secretOf('--key', key, keyFile)
   // In the library `true` makes one. Here it would be a key that everybody can guess.
@@ -41,7 +35,6 @@ function keyOf({ key, keyFile }: EndpointFlags): string | undefined {
 
 /** The headers in the flags; `undefined` keeps the present ones. */
 function headersOf({ header = [], headerFile, removeHeaders }: EndpointFlags): Readonly<Record<string, string>> | undefined {
-  oneOf(['--header', header], ['--header-file', headerFile], ['--remove-headers', removeHeaders])
   const given = headerFile === undefined ? header : linesOf('--header', headerFile)
   if (given.length === 0) return removeHeaders ? {} : undefined
   const pairs = given.map((each) => {
@@ -57,14 +50,7 @@ function headersOf({ header = [], headerFile, removeHeaders }: EndpointFlags): R
 
 /** Only the named changes. */
 export function changesOf(flags: EndpointFlags, needed?: 'needed'): EndpointChanges {
-  const { audience, unsigned, allEvents, event = [] } = flags
-  oneOf(
-    ['--unsigned', unsigned],
-    ['--secret', flags.secret],
-    ['--secret-file', flags.secretFile],
-    ['--make-secret', flags.makeSecret],
-  )
-  oneOf(['--all-events', allEvents], ['--event', event])
+  const { audience, unsigned, event = [] } = flags
   const key = keyOf(flags)
   const secrets = secretsOf('--secret', flags.secret, flags.secretFile)
   for (const each of event) checkEvent(each, audience)
@@ -88,8 +74,7 @@ export function changesOf(flags: EndpointFlags, needed?: 'needed'): EndpointChan
 }
 
 /** Adds the key and the secret that are to be made. */
-export function orMade({ makeKey, makeSecret, key, keyFile }: EndpointFlags, changes: EndpointChanges): EndpointChanges {
-  oneOf(['--make-key', makeKey], ['--key', key], ['--key-file', keyFile])
+export function orMade({ makeKey, makeSecret }: EndpointFlags, changes: EndpointChanges): EndpointChanges {
   return { ...changes, ...(makeKey ? { key: true } : {}), ...(makeSecret ? { secrets: kindOf(makeSecret) } : {}) }
 }
 
@@ -101,8 +86,6 @@ function kindOf(given: true | string): true | 'ed25519' {
 /** The parts to replace: by default the secret. */
 export function rotationOf(flags: EndpointFlags): EndpointRotation {
   const { makeKey, makeSecret, keepOld } = flags
-  oneOf(['--make-key', makeKey], ['--key', flags.key], ['--key-file', flags.keyFile])
-  oneOf(['--make-secret', makeSecret], ['--secret', flags.secret], ['--secret-file', flags.secretFile])
   const key = makeKey ? true : keyOf(flags)
   const [given, second] = secretsOf('--secret', flags.secret, flags.secretFile)
   if (second !== undefined) throw new UsageError('a rotation takes one --secret: the old one stays valid by itself')

@@ -89,7 +89,7 @@ export const attributeOptions: { readonly [Name in keyof AttributeChanges]-?: At
   events: {
     options: () => [
       new Option('--event <type>', 'an event type to deliver; repeatable').argParser(list),
-      new Option('--all-events', 'every event'),
+      new Option('--all-events', 'every event').conflicts('event'),
     ],
     change: ({ event, allEvents }) => (allEvents ? null : event),
     column: { title: 'events', cell: ({ events }) => events?.join(' ') ?? 'all' },

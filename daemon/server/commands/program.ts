@@ -90,10 +90,20 @@ const withSecrets = (command: Command): Command =>
   command
     .option('--key <key>', 'the bearer token that the receiver gets; better in a file')
     .option('--key-file <file>', 'a file that holds the key; - is standard input')
-    .option('--make-key', 'make a key and print it, once')
+    .addOption(new Option('--make-key', 'make a key and print it, once').conflicts(['key', 'keyFile']))
     .option('--secret <secret>', 'a signing secret (whsec_…), newest first; better in a file', list, [])
-    .option('--secret-file <file>', 'a file that holds a signing secret; - is standard input', list, [])
-    .option('--make-secret [kind]', 'make a signing secret and print it, once; ed25519: a pair, whose public key is listed')
+    .addOption(
+      new Option('--secret-file <file>', 'a file that holds a signing secret; - is standard input')
+        .argParser(list)
+        .default([])
+        .conflicts('secret'),
+    )
+    .addOption(
+      new Option(
+        '--make-secret [kind]',
+        'make a signing secret and print it, once; ed25519: a pair, whose public key is listed',
+      ).conflicts(['secret', 'secretFile']),
+    )
 
 const withHeaders = (made: Command): Command =>
   made
@@ -103,7 +113,9 @@ const withHeaders = (made: Command): Command =>
       list,
       [],
     )
-    .option('--header-file <file>', 'a file with such headers, one per line; - is standard input')
+    .addOption(
+      new Option('--header-file <file>', 'a file with such headers, one per line; - is standard input').conflicts('header'),
+    )
 
 export function endpointCommands(program: Command, out: Output): void {
   const load = () => import('./endpoints.ts')
@@ -117,7 +129,7 @@ export function endpointCommands(program: Command, out: Output): void {
     .description('change an endpoint; omitted options stay')
     .option('--key <key>', 'the key for a --url of another server, which gets no old key; better in a file')
     .option('--key-file <file>', 'a file that holds the key; - is standard input')
-    .option('--remove-headers', 'remove all additional headers')
+    .addOption(new Option('--remove-headers', 'remove all additional headers').conflicts(['header', 'headerFile']))
     .option('--unsigned', 'stop signing deliveries')
     .action(async (id: string, flags: Partial<EndpointFlags> & { readonly storage: string }) =>
       (await load()).updateEndpoint(id, { secret: [], secretFile: [], ...flags }, out),

@@ -298,13 +298,37 @@ test('an invalid endpoint is reported in the words of its option', async () => {
     [['--key-file', empty], /^--key-file .* is empty$/],
     [['--key-file', join(directory, 'none')], /^--key-file .* cannot be read \(ENOENT\)$/],
     [['--key', 'k', '--rate', '0'], /^--rate must be above 0/],
-    [['--key', 'k', '--make-secret', '--secret', 'whsec_x'], /^give one of --secret and --make-secret$/],
   ]
   for (const [flags, sentence] of refused)
     expect([flags, await refusal(...add, ...flags)]).toEqual([flags, expect.stringMatching(sentence)])
   expect(await text(...add, '--key', 'k', '--audience', 'host')).toMatch(
     /gets the mail to send, and reports of failing endpoints\./,
   )
+})
+
+test.each([
+  ['add', ['--make-key', '--key', 'k']],
+  ['add', ['--make-key', '--key-file', 'key']],
+  ['add', ['--make-secret', '--secret', 'whsec_x']],
+  ['add', ['--make-secret', '--secret-file', 'secret']],
+  ['add', ['--secret-file', 'secret', '--secret', 'whsec_x']],
+  ['add', ['--header-file', 'headers', '--header', 'X-A: b']],
+  ['add', ['--all-events', '--event', 'PostCreated']],
+  ['update', ['--remove-headers', '--header', 'X-A: b']],
+  ['update', ['--remove-headers', '--header-file', 'headers']],
+  ['rotate', ['--make-key', '--key-file', 'key']],
+  ['rotate', ['--make-secret', '--secret', 'whsec_x']],
+])('endpoints %s refuses %j: there is one way at a time to give a value', async (name, flags) => {
+  const [first, second] = flags.filter((flag) => flag.startsWith('--'))
+  const { code, stderr } = await ended(
+    'folkmoot',
+    'endpoints',
+    name,
+    ...(name === 'add' ? ['--url', 'https://example.org/'] : ['7']),
+    ...flags,
+  )
+  expect(code).toBe(2)
+  expect(stderr).toMatch(new RegExp(`'${first}\\b.*' cannot be used with option '${second}\\b`))
 })
 
 test('a pair of keys is made, and its public half is listed and shown', async () => {
