@@ -74,7 +74,7 @@ export function decideRetry(
   const pause = status !== null && pausing.has(status) && retryAfter !== undefined
   return {
     result: { ...common, state: delay === undefined && !gone ? 'dead' : 'pending', due: now + (delay ?? 0) },
-    pauseUntil: pause ? now + Math.min(retryAfter, 86_400) * 1000 : undefined,
+    pauseUntil: pause ? now + Math.min(retryAfter, longestRetryAfter) * 1000 : undefined,
     disable: gone ? 'the receiver answered 410 Gone' : undefined,
   }
 }

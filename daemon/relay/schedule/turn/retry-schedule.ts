@@ -9,7 +9,7 @@ export const longestRetryAfter = 86_400
 export const overloadDelay = (schedule: readonly number[], overloaded: boolean): number =>
   overloaded ? Math.min(overloadPause, Math.max(...schedule)) : 0
 
-export interface CommandFailure {
+export interface FailedAttempt {
   /** Attempts made so far, this one included. */
   readonly attempts: number
   /** A time-out or a 429. */
@@ -26,7 +26,7 @@ export interface CommandFailure {
  * @param schedule seconds before each attempt
  * @param random a number from 0 to 1
  */
-export function nextDelay(schedule: readonly number[], failure: CommandFailure, random: number): number | undefined {
+export function nextDelay(schedule: readonly number[], failure: FailedAttempt, random: number): number | undefined {
   const planned = schedule[failure.attempts]
   if (planned === undefined) return undefined
   const penalty = overloadDelay(schedule, failure.overloaded)
