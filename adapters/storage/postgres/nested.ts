@@ -3,7 +3,7 @@ import { isStorageError, type Storage, StorageError } from '../../../lib/storage
 import type { PgClient } from '../../sql/postgres/connection.ts'
 import { faultOf, storageErrorOf } from '../../sql/postgres/errors.ts'
 import { send, sendScript } from '../../sql/postgres/wire/send.ts'
-import { nestedStorage } from '../sql/storage.ts'
+import { nestedStorage } from '../sql/nested-storage.ts'
 import { runIn, transactionOn } from './transaction.ts'
 import type { Language } from './transaction-sender.ts'
 

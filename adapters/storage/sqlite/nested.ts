@@ -3,8 +3,8 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Storage } from '../../../lib/storage/contract.ts'
 import { connectionOver } from '../../sql/sqlite/connection.ts'
 import type { Statement } from '../../sql/statement.ts'
+import { nestedStorage } from '../sql/nested-storage.ts'
 import { inSession } from '../sql/session.ts'
-import { nestedStorage } from '../sql/storage.ts'
 import { statements, writerOn } from './writer.ts'
 
 /**

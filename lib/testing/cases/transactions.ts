@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { Conflict, isStorageError, type Storage, type Tx } from '../../storage/contract.ts'
+import { Conflict, isStorageError, type Tx } from '../../storage/contract.ts'
 import { event, everyNote, giveWay, ids, note, notes, store, takeOne, transact } from '../notes.ts'
 import type { StorageCase } from '../subject.ts'
 
