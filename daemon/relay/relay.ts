@@ -73,15 +73,6 @@ export interface Relay {
    * @throws SettingsError, TypeError and keeps the old ones
    */
   reconfigure(settings: Partial<Settings>, encryptionKeys?: readonly string[]): void
-  /** Sends to an endpoint again that the relay itself had stopped sending to. */
-  enable(endpoint: number): Promise<void>
-  /**
-   * Sends nothing more to an endpoint until `enable`, or until its definition changes. Its events wait.
-   * @param reason for people
-   */
-  disable(endpoint: number, reason: string): Promise<void>
-  /** Closes the circuit of an endpoint, as a probe that succeeded would. */
-  closeCircuit(endpoint: number): Promise<void>
   /**
    * Ingests nothing more, waits for attempts in flight, and releases everything. An attempt that does not end in time is
    * aborted. It uses up no attempt and is sent again by the next relay. May be called again, with a shorter grace.
@@ -147,15 +138,6 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
     })
 
     const maintenance = startMaintenance({ ...context, store, scheduler, openOperator: () => openOperatorStore(outbox) })
-    async function startAfresh(ref: number, enable: boolean): Promise<void> {
-      const endpoint = await store.startAfresh(ref, enable)
-      if (endpoint) scheduler.change(endpoint)
-    }
-
-    async function disable(ref: number, reason: string): Promise<void> {
-      const endpoint = await store.disable(ref, reason)
-      if (endpoint) scheduler.change(endpoint)
-    }
 
     let closing: Promise<void> | undefined
     async function close(grace: number): Promise<void> {
@@ -203,9 +185,6 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
         scheduler.reread()
         scheduler.reconsider()
       },
-      enable: (ref) => startAfresh(ref, true),
-      disable,
-      closeCircuit: (ref) => startAfresh(ref, false),
       close(grace = defaultGrace) {
         // Asked again, it aborts what the first call still waits for.
         if (closing) sender.abort('shutting down')

@@ -35,7 +35,7 @@ export function checkNames(names: readonly string[], given: object): void {
 }
 
 /** The problems of an input in a sentence. */
-export function refusal(
+export function problemsOf(
   { issues }: Pick<v.ValiError<v.GenericSchema>, 'issues'>,
   given: object,
   words: Words = 'fields',
@@ -61,7 +61,7 @@ export function fromFlags<E extends v.ObjectEntries>(
   const given = Object.fromEntries(names.map((name) => [name, texts.get(attributeOf(name))]))
   const result = v.safeParse(schema, given)
   if (result.success) return result.output
-  throw refusal(result, given, 'flags')
+  throw problemsOf(result, given, 'flags')
 }
 
 /** @throws UsageError for a resend of everything, unless that is said */

@@ -229,16 +229,5 @@ export interface RelayStore {
   purge(before: Purge): Promise<number>
   /** Gives space back to the disk, a part at a time. */
   compact(): Promise<void>
-  /**
-   * Gives an endpoint a fresh start.
-   * @param enable lifts also that the relay disabled it
-   * @returns the endpoint as it is now, if it is there
-   */
-  startAfresh(ref: number, enable: boolean): Promise<Endpoint | undefined>
-  /**
-   * Disables an endpoint: its events wait.
-   * @returns the endpoint as it is now, if it is there
-   */
-  disable(ref: number, reason: string): Promise<Endpoint | undefined>
   close(): Promise<void>
 }

@@ -2,9 +2,10 @@
 import { request } from 'node:http'
 import { errorCode } from '../../../adapters/files/errors.ts'
 import { ApiError } from '../../../lib/errors.ts'
+import { actorHeader } from '../../control/control-server.ts'
 import { CommandFailure } from '../../usage.ts'
 import { commandActor } from '../../user.ts'
-import { actorHeader, operatorOver, type ServerOperator } from './calls.ts'
+import { operatorOver, type ServerOperator } from './calls.ts'
 import { type ControlFile, controlHost, readControlFile, socketAddress } from './place.ts'
 
 /** Milliseconds that a server has for its answer. */

@@ -61,9 +61,6 @@ export type ServerOperator = Operator & {
 /** The operator inside of a server, which makes the calls of each command in the name of its user. */
 export type ServedOperator = ServerOperator & Pick<Community, 'by'>
 
-/** The header of the actor, percent-encoded: earlier servers take no notice of it. */
-export const actorHeader = 'folkmoot-actor'
-
 type AnyFunction = (...args: readonly unknown[]) => Promise<unknown>
 type Tree = AnyFunction | { readonly [name: string]: Tree }
 

@@ -38,7 +38,7 @@ export async function controlOf(
     const control = await startControl({
       operator,
       file,
-      onFault: (error, call) => log.fault('in the control', error, { call }),
+      onFault: (what, error) => log.fault(what, error),
     })
     if (own !== undefined) {
       const note = { pid, control: file, storage: await storageName(storage), url }

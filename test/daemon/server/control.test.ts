@@ -165,7 +165,7 @@ describe('the control of a server', () => {
   async function control(directory: string) {
     const file = join(directory, 'db.json.control')
     const faults: unknown[] = []
-    const parts = { operator: operator as never, file, onFault: (error: unknown) => void faults.push(error) }
+    const parts = { operator: operator as never, file, onFault: (_: string, error: unknown) => void faults.push(error) }
     const started = await startControl(parts)
     onTestFinished(() => started.close())
     const { token, socket } = JSON.parse(await readFile(file, 'utf8')) as { token: string; socket: string }
@@ -189,7 +189,7 @@ describe('the control of a server', () => {
     const directory = temporaryDirectory()
     const { file, ask, faults } = await control(directory)
     for (const path of [file, `${file}.sock`]) expect((await stat(path)).mode & 0o777).toBe(0o600)
-    expect(await ask({})).toEqual({ status: 200, body: '{"result":[{"id":"1"}]}' })
+    expect(await ask({})).toEqual({ status: 200, body: '{"result":[{"id":"1"}]}\n' })
     await ask({ 'folkmoot-actor': 'cli%3A%C3%84da' })
     await ask({ 'folkmoot-actor': '%' })
     expect(actors.slice(-3)).toEqual(['cli', 'cli:Äda', 'cli'])

@@ -77,12 +77,8 @@ export function operatorStore(database: RelayDatabase, status: EngineStatus): Op
         yield* startAfresh(database, ref, false)
         yield* keepNotices(database, notice ? [notice] : [], now)
       }, true),
-    async enable(ref) {
-      await database.transaction(() => startAfresh(database, ref, true), true)
-    },
-    async disable(ref, reason) {
-      await database.transaction(() => disable(database, ref, reason), true)
-    },
+    enable: (ref) => database.transaction(() => startAfresh(database, ref, true), true),
+    disable: (ref, reason) => database.transaction(() => disable(database, ref, reason), true),
     deliver: (endpoint, record, now) =>
       database.transaction(function* () {
         const version = yield* nextVersion()

@@ -6,7 +6,6 @@ import { channelOf } from '../../../../adapters/storage/postgres/outbox.ts'
 import type { Clock } from '../../clock.ts'
 import { type Plan, row } from '../database.ts'
 import type { Intake } from '../intake.ts'
-import { disable, startAfresh } from '../plans/fresh-start.ts'
 import { createIngester } from '../plans/ingest.ts'
 import { type Backlog, countsOf, purge } from '../plans/maintenance.ts'
 import { readingOf } from '../plans/waiting.ts'
@@ -243,16 +242,6 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
     purge: (before) => purge(database, before),
     // PostgreSQL gives space back by itself.
     compact: async () => {},
-    async startAfresh(ref, enable) {
-      const endpoint = await database.transaction(() => startAfresh(database, ref, enable), true)
-      notifier.notify()
-      return endpoint
-    },
-    async disable(ref, reason) {
-      const endpoint = await database.transaction(() => disable(database, ref, reason), true)
-      notifier.notify()
-      return endpoint
-    },
     async close() {
       await renewing.stop()
       await tending?.result.catch(() => undefined)

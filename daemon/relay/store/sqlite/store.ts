@@ -3,7 +3,6 @@ import { setImmediate } from 'node:timers/promises'
 import { logBytesKept } from '../../../../adapters/sql/sqlite/file.ts'
 import { type Plan, row, rows } from '../database.ts'
 import type { Endpoint } from '../endpoint/relay-endpoint.ts'
-import { disable, startAfresh } from '../plans/fresh-start.ts'
 import { createIngester } from '../plans/ingest.ts'
 import { interrupt } from '../plans/interruptions.ts'
 import { type Backlog, countsOf, purge } from '../plans/maintenance.ts'
@@ -217,16 +216,6 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
     async compact() {
       connection.exec(`PRAGMA incremental_vacuum(${pages}); PRAGMA optimize`)
       database.emptyLog()
-    },
-    async startAfresh(ref, enable) {
-      const endpoint = await database.transaction(() => startAfresh(database, ref, enable))
-      if (endpoint) note([endpoint])
-      return endpoint
-    },
-    async disable(ref, reason) {
-      const endpoint = await database.transaction(() => disable(database, ref, reason))
-      if (endpoint) note([endpoint])
-      return endpoint
     },
     close: () => database.close(),
   }

@@ -1,5 +1,7 @@
 /** Endpoints that a relay gives up, and that are enabled through another one. */
 import { expect, onTestFinished, test } from 'vitest'
+import { relayAdmin } from '../../../../daemon/relay/admin/admin.ts'
+import { embeddedBackend } from '../../../../daemon/relay/admin/backend.ts'
 import { type Relay, startRelay } from '../../../../daemon/relay/relay.ts'
 import { testPostgres } from '../../../support/postgres.ts'
 import { endpoint, event, status, until } from '../support.ts'
@@ -40,10 +42,11 @@ test('an endpoint that was disabled after days and enabled by another relay is n
 
   // From now on nothing is answered: no attempt speaks for the endpoint or against it.
   hook.answer = () => {}
-  const [run] = holder()?.scheduler.endpoints ?? []
   const other = relays.find((relay) => relay !== holder())
+  const admin = relayAdmin(group.address, other && embeddedBackend(other))
+  onTestFinished(() => admin.close())
   const before = hook.received.length
-  await other?.enable(run?.endpoint.ref ?? 0)
+  await admin.enable({ network_id: '1', endpoint_id: '1' })
   await until(() => hook.received.length > before, 'it is sent to again')
   holder()?.maintenance.giveUp()
   await holder()?.scheduler.stop(0)

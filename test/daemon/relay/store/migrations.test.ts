@@ -240,7 +240,11 @@ describe.each(engines)('a store of $name', ({ place, schema, rows, newer }) => {
       })
       expect(await store.positions()).toEqual({ stream: 50 })
     }
-    expect(await store.startAfresh(3, true)).toMatchObject({ ref: 3, disabled: null, fresh_starts: 1 })
+    const operator = await openOperatorStore(outbox)
+    onTestFinished(() => operator.close())
+    await operator.enable(3)
+    const enabled = (await store.endpoints()).find(({ endpoint }) => endpoint.ref === 3)
+    expect(enabled?.endpoint).toMatchObject({ disabled: null, fresh_starts: 1 })
     await close()
   })
 

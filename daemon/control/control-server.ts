@@ -1,0 +1,118 @@
+/** The control of a running server or relay: HTTP on this machine alone, for callers with its key. */
+import { timingSafeEqual } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { isApiError } from '../../lib/errors.ts'
+import { UsageError } from '../usage.ts'
+
+/** The header that names the person for the audit, percent-encoded. */
+export const actorHeader = 'folkmoot-actor'
+
+export interface ControlAnswer {
+  readonly status: number
+  /** JSON, or a text. */
+  readonly body: object | string
+  readonly contentType?: string
+}
+
+/** A request, as both controls read it. */
+export interface ControlRequest {
+  readonly method: string
+  readonly url: URL
+  readonly headers: IncomingMessage['headers']
+  /** The person for the audit; undefined for a caller that names nobody. */
+  readonly actor: string | undefined
+  /** Reads the JSON object that was sent; nothing at all counts as an empty one. @throws UsageError */
+  body(): Promise<Readonly<Record<string, unknown>>>
+}
+
+export interface ControlServerParts {
+  readonly key: string
+  /** Whether a request is meant for this control: a page in a browser may send requests here under another name. */
+  readonly isAddressed: (request: IncomingMessage) => boolean
+  /** For callers without the key. */
+  readonly open?: (request: ControlRequest) => Promise<ControlAnswer | undefined>
+  readonly answer: (request: ControlRequest) => Promise<ControlAnswer>
+  /** The status of an error whose sentence is for the caller, in addition to the usual ones. */
+  readonly statusOf: (error: Error) => number | undefined
+  /** Told why a request failed, which the answer does not say. */
+  readonly onFault: (what: string, error: unknown) => void
+}
+
+export const refusal = (status: number, error: string): ControlAnswer => ({ status, body: { error } })
+export const nothingHere = refusal(404, 'there is nothing here')
+
+const longestBody = 1024 * 1024
+
+export function controlServer({ key, isAddressed, open, answer, statusOf, onFault }: ControlServerParts): Server {
+  const expected = Buffer.from(key)
+
+  function hasKey({ headers }: IncomingMessage): boolean {
+    const given = Buffer.from(/^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1] ?? '')
+    return given.length === expected.length && timingSafeEqual(given, expected)
+  }
+
+  async function answerTo(message: IncomingMessage): Promise<ControlAnswer> {
+    if (!isAddressed(message)) return refusal(403, 'wrong host')
+    const { method = '', url: path = '/', headers } = message
+    // Null for a malformed one, such as `//`.
+    const url = URL.parse(path, 'http://127.0.0.1')
+    if (!url) return nothingHere
+    const request: ControlRequest = { method, url, headers, actor: actorIn(headers[actorHeader]), body: () => jsonOf(message) }
+    try {
+      const answered = await open?.(request)
+      if (answered) return answered
+      return hasKey(message) ? await answer(request) : refusal(401, 'the control key is missing or wrong')
+    } catch (error) {
+      const status = error instanceof Error ? knownStatus(error) : undefined
+      if (error instanceof Error && status !== undefined) return refusal(status, error.message)
+      onFault(`the control cannot answer ${method} ${url.pathname}`, error)
+      return refusal(500, 'this failed; see the log')
+    }
+  }
+
+  const knownStatus = (error: Error): number | undefined =>
+    statusOf(error) ?? (isApiError(error) ? error.status : error instanceof UsageError ? 422 : undefined)
+
+  return createServer({ requestTimeout: 10_000 }, (message, response) => {
+    answerTo(message).then(({ status, body, contentType = 'application/json' }) => {
+      response.writeHead(status, { 'content-type': contentType })
+      response.end(typeof body === 'string' ? body : `${JSON.stringify(body)}\n`)
+    })
+  })
+}
+
+function actorIn(header: string | readonly string[] | undefined): string | undefined {
+  try {
+    return (
+      decodeURIComponent(String(header ?? ''))
+        .trim()
+        .slice(0, 500) || undefined
+    )
+  } catch {
+    return undefined
+  }
+}
+
+async function jsonOf(message: IncomingMessage): Promise<Readonly<Record<string, unknown>>> {
+  const chunks: Buffer[] = []
+  let length = 0
+  try {
+    for await (const chunk of message as AsyncIterable<Buffer>) {
+      length += chunk.length
+      if (length > longestBody) throw new UsageError('the body is too long')
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    // A client that leaves is no fault of this program, which operators are told of.
+    throw message.complete || error instanceof UsageError ? error : new UsageError('the body broke off')
+  }
+  const text = Buffer.concat(chunks).toString('utf8')
+  if (text.trim() === '') return {}
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  } catch {
+    // Said below.
+  }
+  throw new UsageError('the body must be a JSON object')
+}
