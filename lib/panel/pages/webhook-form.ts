@@ -16,62 +16,145 @@ import { credentialsPage } from './webhook-credentials.ts'
 import { eventGroups, exampleLink, wordsOf } from './webhook-events.ts'
 import { ownEndpointOf } from './webhooks.ts'
 
-const fields = [
-  'url',
-  'name',
-  'events',
-  'order',
-  'rate_per_second',
-  'key',
-  'secrets',
-  'headers',
-  'filter',
-  'allow_addresses',
-  'client_identity',
-  'ca',
-]
+/** An attribute of an endpoint in both forms: how it is shown, and how it is read. */
+interface FormAttribute<Value> {
+  input(view: View, form: Form, problems: Problems): Html
+  /** @throws ApiError 422 for what cannot be read; the call checks the value */
+  read(form: Form): Value
+  /** Sets the fields to the present value. */
+  fill(form: URLSearchParams, value: Value): void
+}
 
 /** The attributes that the forms leave out: another page pauses an endpoint, and every endpoint of the panel is an integration's. */
-type Elsewhere = 'audience' | 'enabled'
+type AttributeName = Exclude<keyof AttributeChanges, 'audience' | 'enabled'>
 
-/** The attributes that both forms have. The compiler asks for a new one. */
-function valuesOf({ form }: View) {
-  const [name, rate, order] = [form.get('name').trim(), form.get('rate_per_second').trim(), form.get('order')]
-  if (form.get('which') === 'chosen' && form.all('events').length === 0)
-    fail(invalid('events'), 'events must have at least one event; else choose every event')
-  return {
-    url: form.get('url').trim(),
-    name: name === '' ? null : name,
-    events: form.get('which') === 'chosen' ? form.all('events') : null,
-    order: orders.find((each) => each === order) ?? 'none',
-    rate_per_second: rate === '' ? null : Number(rate),
-    filter: filterOf(form),
-    allow_addresses: addressesOf(form),
-    client_identity: textOf(form, 'client_identity'),
-    ca: textOf(form, 'ca'),
-  } satisfies Record<Exclude<keyof AttributeChanges, Elsewhere>, unknown>
+/** A text in one line. @param more attributes of its element */
+const textLine = (
+  name: string,
+  label: string,
+  hint?: string,
+  more: Html = html`maxlength="100"`,
+): FormAttribute<string | null> => ({
+  input: (_, form, problems) =>
+    field(
+      { name, label, problems, ...(hint === undefined ? {} : { hint }) },
+      (attributes) =>
+        html`<input ${attributes} type="text" autocomplete="off" spellcheck="false" ${more} value="${form.get(name)}">`,
+    ),
+  read: (form) => form.get(name).trim() || null,
+  fill: (form, value) => form.set(name, value ?? ''),
+})
+
+const [rate, addresses] = [
+  textLine('rate_per_second', 'Deliveries per second, at most (optional)', undefined, html`inputmode="decimal"`),
+  textLine(
+    'allow_addresses',
+    'Allowed addresses (optional)',
+    'It is sent to these addresses alone, of those that the relay allows.',
+    html`placeholder="192.0.2.5, 198.51.100.0/24"`,
+  ),
+]
+
+/** In the order of the forms. The compiler asks for a new one. */
+const attributes: { readonly [Name in AttributeName]: FormAttribute<Endpoint[Name]> } = {
+  url: {
+    input: (_, form, problems) =>
+      field(
+        { name: 'url', label: 'Address', hint: 'An https address that accepts POST.', problems },
+        (given) =>
+          html`<input ${given} type="url" required maxlength="2048" placeholder="https://example.org/webhooks" value="${form.get('url')}">`,
+      ),
+    read: (form) => form.get('url').trim(),
+    fill: (form, url) => form.set('url', url),
+  },
+  name: textLine('name', 'Name (optional)', undefined, html`dir="auto" maxlength="255"`),
+  order: {
+    input: (_, form, problems) =>
+      field(
+        { name: 'order', label: 'Order', hint: 'An order makes deliveries slower: each waits for the one before.', problems },
+        (given) =>
+          html`<select ${given}>${option('none', 'No order', form.get('order'))}${option('subject', 'In order for each member or record', form.get('order'))}${option('fifo', 'One at a time, oldest first', form.get('order'))}</select>`,
+      ),
+    read: (form) => orders.find((each) => each === form.get('order')) ?? 'none',
+    fill: (form, order) => form.set('order', order),
+  },
+  rate_per_second: {
+    ...rate,
+    read(form) {
+      const given = rate.read(form)
+      return given === null ? null : Number(given)
+    },
+    fill: (form, value) => form.set('rate_per_second', String(value ?? '')),
+  },
+  events: {
+    input: eventChoice,
+    read(form) {
+      if (form.get('which') !== 'chosen') return null
+      const chosen = form.all('events')
+      return chosen.length > 0 ? chosen : fail(invalid('events'), 'events must have at least one event; else choose every event')
+    },
+    fill(form, events) {
+      form.set('which', events === null ? 'every' : 'chosen')
+      for (const type of events ?? []) form.append('events', type)
+    },
+  },
+  filter: {
+    input: (_, form, problems) =>
+      field(
+        {
+          name: 'filter',
+          label: 'Filter (optional)',
+          hint: 'Conditions on the payload, as JSON. It holds for later events.',
+          problems,
+        },
+        (given) =>
+          html`<textarea ${given} rows="3" autocomplete="off" spellcheck="false" placeholder='{"path":"/space_id","equals":"2001"}'>${form.get('filter')}</textarea>`,
+      ),
+    read(form) {
+      const text = form.get('filter').trim()
+      try {
+        return text === '' ? null : (JSON.parse(text) as Filter)
+      } catch {
+        return fail(invalid('filter'), 'filter must be JSON, such as {"path":"/space_id","equals":"2001"}')
+      }
+    },
+    fill: (form, filter) => form.set('filter', filter ? JSON.stringify(filter) : ''),
+  },
+  allow_addresses: {
+    ...addresses,
+    // Between commas, blanks or lines.
+    read: (form) =>
+      addresses
+        .read(form)
+        ?.split(/[\s,]+/)
+        .filter((each) => each !== '') ?? null,
+    fill: (form, value) => addresses.fill(form, value?.join(', ') ?? null),
+  },
+  client_identity: textLine(
+    'client_identity',
+    'Client certificate (optional)',
+    'The name of a certificate in the settings of the relay, which then presents it. Usually empty.',
+  ),
+  ca: textLine(
+    'ca',
+    'Private authority (optional)',
+    'The name of an authority in the settings of the relay, if the receiver has a certificate of your own. Usually empty.',
+  ),
 }
 
-const textOf = (form: Form, name: string): string | null => form.get(name).trim() || null
+const names = Object.keys(attributes) as AttributeName[]
+/** Those beside which a problem is shown. */
+const fields = [...names, 'key', 'secrets', 'headers']
 
-/** Addresses and ranges, between commas, blanks or lines. */
-function addressesOf(form: Form): readonly string[] | null {
-  const given = form
-    .get('allow_addresses')
-    .split(/[\s,]+/)
-    .filter((each) => each !== '')
-  return given.length > 0 ? given : null
-}
+const valuesOf = ({ form }: View) =>
+  Object.fromEntries(names.map((name) => [name, attributes[name].read(form)])) as Pick<Endpoint, AttributeName>
 
-function filterOf(form: Form): Filter | null {
-  const text = form.get('filter').trim()
-  if (text === '') return null
-  try {
-    // The call checks it.
-    return JSON.parse(text) as Filter
-  } catch {
-    return fail(invalid('filter'), 'filter must be JSON, such as {"path":"/space_id","equals":"2001"}')
-  }
+/** The attributes of an endpoint as its form has them. */
+function formFrom(endpoint: Endpoint): Form {
+  const form = new URLSearchParams()
+  const fill = <Name extends AttributeName>(name: Name) => attributes[name].fill(form, endpoint[name])
+  for (const name of names) fill(name)
+  return formOf(form)
 }
 
 /** The headers of the form, one per line. The page shows no values, so an empty field keeps those that are there. */
@@ -89,18 +172,6 @@ function headersOf(form: Form): { readonly headers?: Readonly<Record<string, str
   if (filled.length === 0) return {}
   // It takes the place of the key.
   return { headers: Object.fromEntries(pairs), ...(hasAuthorization(pairs.map(([name]) => ({ name }))) ? { key: null } : {}) }
-}
-
-/** The attributes of an endpoint as its form has them. */
-function formFrom({ url, name, events, order, rate_per_second, filter, allow_addresses, client_identity, ca }: Endpoint): Form {
-  const which = events === null ? 'every' : 'chosen'
-  const form = new URLSearchParams({ url, name: name ?? '', which, order, rate_per_second: String(rate_per_second ?? '') })
-  if (filter) form.set('filter', JSON.stringify(filter))
-  form.set('client_identity', client_identity ?? '')
-  form.set('ca', ca ?? '')
-  if (allow_addresses) form.set('allow_addresses', allow_addresses.join(', '))
-  for (const type of events ?? []) form.append('events', type)
-  return formOf(form)
 }
 
 function eventChoice(view: View, form: Form, problems: Problems): Html {
@@ -122,6 +193,7 @@ function eventChoice(view: View, form: Form, problems: Problems): Html {
 
 function endpointForm(view: View, form: Form, problems: Problems, isNew: boolean, back: string): Html {
   const title = isNew ? 'Add an endpoint' : 'Edit the endpoint'
+  const input = (name: AttributeName) => attributes[name].input(view, form, problems)
   const moved = field(
     {
       name: 'key',
@@ -150,26 +222,9 @@ ${check('checkbox', 'pair', 'make', 'As a key pair (ed25519): the receiver gets 
     title,
     html`<h1>${title}</h1>${summary(problems)}
 <form method="post" action="${isNew ? view.link('webhooks') : ''}">
-${field(
-  { name: 'url', label: 'Address', hint: 'An https address that accepts POST.', problems },
-  (attributes) =>
-    html`<input ${attributes} type="url" required maxlength="2048" placeholder="https://example.org/webhooks" value="${form.get('url')}">`,
-)}
-${field(
-  { name: 'name', label: 'Name (optional)', problems },
-  (attributes) =>
-    html`<input ${attributes} type="text" dir="auto" maxlength="255" autocomplete="off" value="${form.get('name')}">`,
-)}
+${input('url')}${input('name')}
 ${isNew ? html`${credentials}${onceField()}` : moved}
-${field(
-  { name: 'order', label: 'Order', hint: 'An order makes deliveries slower: each waits for the one before.', problems },
-  (attributes) =>
-    html`<select ${attributes}>${option('none', 'No order', form.get('order'))}${option('subject', 'In order for each member or record', form.get('order'))}${option('fifo', 'One at a time, oldest first', form.get('order'))}</select>`,
-)}
-${field(
-  { name: 'rate_per_second', label: 'Deliveries per second, at most (optional)', problems },
-  (attributes) => html`<input ${attributes} type="text" inputmode="decimal" value="${form.get('rate_per_second')}">`,
-)}
+${input('order')}${input('rate_per_second')}
 ${field(
   {
     name: 'headers',
@@ -183,47 +238,7 @@ ${field(
     html`<textarea ${attributes} rows="3" autocomplete="off" spellcheck="false" placeholder="X-Api-Key: value">${form.get('headers')}</textarea>`,
 )}
 ${!isNew && html`<p>${check('checkbox', 'remove_headers', 'yes', 'Remove all headers', form.has('remove_headers'))}</p>`}
-${eventChoice(view, form, problems)}
-${field(
-  {
-    name: 'filter',
-    label: 'Filter (optional)',
-    hint: 'Conditions on the payload, as JSON. It holds for later events.',
-    problems,
-  },
-  (attributes) =>
-    html`<textarea ${attributes} rows="3" autocomplete="off" spellcheck="false" placeholder='{"path":"/space_id","equals":"2001"}'>${form.get('filter')}</textarea>`,
-)}
-${field(
-  {
-    name: 'allow_addresses',
-    label: 'Allowed addresses (optional)',
-    hint: 'It is sent to these addresses alone, of those that the relay allows.',
-    problems,
-  },
-  (attributes) =>
-    html`<input ${attributes} type="text" autocomplete="off" spellcheck="false" placeholder="192.0.2.5, 198.51.100.0/24" value="${form.get('allow_addresses')}">`,
-)}
-${field(
-  {
-    name: 'client_identity',
-    label: 'Client certificate (optional)',
-    hint: 'The name of a certificate in the settings of the relay, which then presents it. Usually empty.',
-    problems,
-  },
-  (attributes) =>
-    html`<input ${attributes} type="text" autocomplete="off" spellcheck="false" maxlength="100" value="${form.get('client_identity')}">`,
-)}
-${field(
-  {
-    name: 'ca',
-    label: 'Private authority (optional)',
-    hint: 'The name of an authority in the settings of the relay, if the receiver has a certificate of your own. Usually empty.',
-    problems,
-  },
-  (attributes) =>
-    html`<input ${attributes} type="text" autocomplete="off" spellcheck="false" maxlength="100" value="${form.get('ca')}">`,
-)}
+${input('events')}${input('filter')}${input('allow_addresses')}${input('client_identity')}${input('ca')}
 <p class="row"><button class="primary">${isNew ? 'Add the endpoint' : 'Save'}</button> <a class="button" href="${back}">Cancel</a></p>
 </form>`,
   )
