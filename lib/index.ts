@@ -1,6 +1,7 @@
 /** folkmoot: an embeddable community-network Admin API. The public surface; nothing is declared here. */
 import './base/supported-runtime.ts'
 
+export type { AuditAction, AuditSubjectType } from './audit-actions.ts'
 export type { Clock } from './base/clock.ts'
 export type { Span, SpanFacts, SpanStart, Tracing } from './base/tracing.ts'
 export type { AboutRequest, CallOptions, Community, HostCalls, JoinedCommunity } from './community.ts'
@@ -49,5 +50,4 @@ export type {
   Series,
 } from './ports.ts'
 export type { FaultContext, HostPrincipal, RateCount, RateLimiter } from './settings.ts'
-export type { AuditAction, AuditSubjectType } from './storage/audit-actions.ts'
 export type { EndpointRow, NetworkRow } from './storage/tables/administration.ts'

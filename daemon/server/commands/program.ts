@@ -1,6 +1,6 @@
 /** The options of `networks`, `members`, `keys`, `endpoints` and the commands that stand alone. */
 import { type Command, Option } from 'commander'
-import { auditActions } from '../../../lib/storage/audit-actions.ts'
+import { auditActions } from '../../../lib/audit-actions.ts'
 import type { Ask, Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
 import { projectHosts, projectStorages } from '../init/choices.ts'

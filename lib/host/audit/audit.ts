@@ -1,11 +1,11 @@
 /** The audit: changes of keys, endpoints and networks, who made them, when, and from which address. Lines are added only. */
 import * as v from 'valibot'
+import { type AuditAction, type AuditSubjectType, auditActions, auditSubjectTypes } from '../../audit-actions.ts'
 import { isoTime } from '../../base/clock.ts'
 import { compareIds, idAt, idGenerator, isStorableId } from '../../base/ids.ts'
 import { fail, invalid } from '../../errors.ts'
 import { integerBetween, oneOf, optional, TimestampInput } from '../../fields.ts'
 import type { Settings } from '../../settings.ts'
-import { type AuditAction, type AuditSubjectType, auditActions, auditSubjectTypes } from '../../storage/audit-actions.ts'
 import type { Where } from '../../storage/contract.ts'
 import { rowsOf } from '../../storage/rows-of.ts'
 import type { ScopedTx } from '../../storage/scoped.ts'

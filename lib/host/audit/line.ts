@@ -1,6 +1,6 @@
 /** One line of the audit, on its way into the table and out of it. */
 
-import type { AuditAction, AuditSubjectType } from '../../storage/audit-actions.ts'
+import type { AuditAction, AuditSubjectType } from '../../audit-actions.ts'
 import type { HostTx } from '../../storage/scoped.ts'
 import type { Id } from '../../storage/table.ts'
 import { type AuditRow, audit } from '../../storage/tables/administration.ts'

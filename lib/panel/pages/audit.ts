@@ -1,7 +1,8 @@
 /** The audit: who changed which key or endpoint, and who resent what. */
+
+import { auditActions, auditSubjectTypes } from '../../audit-actions.ts'
 import { detailsText } from '../../host/audit/details.ts'
 import type { AuditEntry } from '../../host/audit/line.ts'
-import { auditActions, auditSubjectTypes } from '../../storage/audit-actions.ts'
 import { layout } from '../layout/layout.ts'
 import { download, type PanelAnswer, page } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'

@@ -1,6 +1,7 @@
 /** The network, who may speak for it, and where its webhooks go. */
+
+import type { AuditAction, AuditSubjectType } from '../../audit-actions.ts'
 import { attributeDefaults, attributes } from '../../outbox/endpoint-attributes.ts'
-import type { AuditAction, AuditSubjectType } from '../audit-actions.ts'
 import { columnsOf } from '../columns-of.ts'
 import { boolean, defaultsTo, id, integer, json, nullable, type RowIn, table, text, timestamp } from '../table.ts'
 

@@ -1,4 +1,4 @@
-/** The words of the audit, in a file without imports: commands name them in their help. */
+/** The words of the audit. A file without imports, because the help of commands loads it. */
 
 /** The actions of the audit. */
 export const auditActions = [
