@@ -42,7 +42,7 @@ export interface CircuitRecord {
   readonly probed: number | null
   /** Whether that was the newest event; missing in what earlier versions wrote. */
   readonly newest?: boolean
-  /** While open: when the next probe is sent at the latest, if something is due then; missing in what earlier versions wrote. */
+  /** While open: when the next probe is sent, if something is due then; missing in what earlier versions wrote. */
   readonly readyAt?: number
   /** While closed: since when, if it was open before; missing in what earlier versions wrote. */
   readonly closedAt?: number
