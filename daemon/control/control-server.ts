@@ -2,6 +2,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { isApiError } from '../../lib/errors.ts'
+import { controlVersion, versionHeader } from '../../lib/relay/calls.ts'
 import { UsageError } from '../usage.ts'
 
 /** The header that names the person for the audit, percent-encoded. */
@@ -75,7 +76,7 @@ export function controlServer({ key, isAddressed, open, answer, statusOf, onFaul
 
   return createServer({ requestTimeout: 10_000 }, (message, response) => {
     answerTo(message).then(({ status, body, contentType = 'application/json' }) => {
-      response.writeHead(status, { 'content-type': contentType })
+      response.writeHead(status, { 'content-type': contentType, [versionHeader]: controlVersion })
       response.end(typeof body === 'string' ? body : `${JSON.stringify(body)}\n`)
     })
   })

@@ -1,7 +1,7 @@
 /** The administration of a relay over its control port, for a panel in another process. Web standards alone. */
 import * as v from 'valibot'
 import { callable, checkedOptions, must, type RulesOf } from '../base/options.ts'
-import { type Call, calls } from './calls.ts'
+import { type Call, calls, controlVersion, versionHeader } from './calls.ts'
 import type { RelayAdmin } from './relay-admin.ts'
 
 /** The options of `relayAdminOverControl`. */
@@ -64,12 +64,14 @@ export function relayAdminOverControl(given: RelayControlOptions): RelayAdmin {
     if (response.status === 404) return undefined
     if (response.status === 401) throw new Error('the relay refuses the control key')
     if (response.status !== 200) throw new Error(`the control of the relay answers ${response.status}: ${text.slice(0, 300)}`)
+    if (response.headers.get(versionHeader) !== controlVersion)
+      throw new Error('the control of the relay answers in an unknown form: start a relay of this version')
     return text
   }
 
   /** @returns a function that makes a call; `undefined` if the relay has no such thing, as for an id that cannot be one */
   const ask =
-    <I extends object, O>({ method, path, input, answer }: Call<I, O>, withinMs = timeoutMs) =>
+    <I extends object, O>({ method, path, input }: Call<I, O>, withinMs = timeoutMs) =>
     async (given: I): Promise<O | undefined> => {
       if (!v.is(input, given)) return undefined
       const rest = new Map(Object.entries(given).filter(([, value]) => value !== undefined))
@@ -84,9 +86,7 @@ export function relayAdminOverControl(given: RelayControlOptions): RelayAdmin {
       const init = method === 'GET' ? {} : { method, body: JSON.stringify(Object.fromEntries(rest)) }
       const text = await textFrom(`${named}${query}`, init, withinMs)
       if (text === undefined) return undefined
-      const result = v.safeParse(answer, JSON.parse(text))
-      if (!result.success) throw new Error('the control of the relay answers in an unknown form')
-      return result.output
+      return JSON.parse(text) as O
     }
 
   /** @returns a function that makes a call, and fails if the relay does not have it */

@@ -1,7 +1,9 @@
 /** The filter of deliveries: in the address, so that a link can be shared. */
+import * as v from 'valibot'
 import { isDay } from '../../base/date-time.ts'
 import { catalogue, hostCatalogue } from '../../events/catalogue.ts'
 import type { Endpoint } from '../../host/endpoint.ts'
+import { deliveryFilter } from '../../relay/delivery-filter.ts'
 import type { DeliveryFilter, DeliveryState } from '../../relay/relay-admin.ts'
 import { endpointNames } from '../layout/endpoint-names.ts'
 import { outcomeWords, stateWords } from '../layout/wording.ts'
@@ -10,16 +12,16 @@ import type { View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
 import { field, momentField, momentLabel, option, own, type Problems, time } from '../ui/parts.ts'
 
-const states = Object.keys(stateWords) as readonly DeliveryState[]
-const names = ['endpoint', 'type', 'state', 'outcome', 'status', 'slower', 'event', 'since', 'until'] as const
-
-type Name = (typeof names)[number]
+const { network_id: _, ...conditions } = deliveryFilter.entries
+const schema = v.object(conditions)
+type Name = keyof typeof conditions
 
 const labels: Readonly<Record<Name, string>> = {
-  ...{ endpoint: 'Endpoint', type: 'Event', state: 'State', outcome: 'Outcome', status: 'HTTP status' },
-  slower: 'Took at least (seconds)',
-  ...{ event: 'Event id', since: 'Since', until: 'Until' },
+  ...{ endpoint_id: 'Endpoint', event_type: 'Event', state: 'State', outcome: 'Outcome', http_status: 'HTTP status' },
+  min_milliseconds: 'Took at least (milliseconds)',
+  ...{ event_id: 'Event id', since: 'Since', until: 'Until' },
 }
+const names = v.keyof(schema).options
 
 /** A filter as the address has it. */
 export type FilterQuery = Readonly<Partial<Record<Name, string>>>
@@ -47,43 +49,23 @@ export function filterFrom(form: Form): GivenFilter {
     if (value !== '') query[name] = value
     if (form.all(name).length > 1) problems.set(name, `${labels[name]} must be given once`)
   }
-  const { endpoint, type, state, outcome, status, slower, event, since, until } = query
-  if (endpoint !== undefined && !/^\d{1,20}$/.test(endpoint)) problems.set('endpoint', 'endpoint must be an id of digits')
-  if (type !== undefined && !/^\w{1,100}$/.test(type)) problems.set('type', 'event type must be a name such as PostCreated')
-  const chosen = states.find((each) => each === state)
-  if (state !== undefined && !chosen) problems.set('state', `state must be one of ${states.join(', ')}`)
-  if (outcome !== undefined && !Object.hasOwn(outcomeWords, outcome)) problems.set('outcome', 'outcome does not exist')
-  if (status !== undefined && !/^[1-5]\d\d$/.test(status)) problems.set('status', 'HTTP status must be a number from 100 to 599')
-  if (slower !== undefined && !(/^\d{1,4}(?:\.\d{1,3})?$/.test(slower) && Number(slower) <= 3600))
-    problems.set('slower', 'the duration must be seconds, from 0 to 3600')
-  if (event !== undefined && !/^[\x21-\x7e]{1,200}$/.test(event))
-    problems.set('event', 'event id must have 1 to 200 printable characters')
-  const [from, to] = [since && momentOf(since), until && momentOf(until)]
-  if (since && !from) problems.set('since', 'since must be a date and time, such as 2026-11-20T10:00')
-  if (until && !to) problems.set('until', 'until must be a date and time, such as 2026-11-20T10:00')
-  return {
-    query,
-    problems,
-    filter: {
-      ...(endpoint === undefined ? {} : { endpoint_id: endpoint }),
-      ...(type === undefined ? {} : { event_type: type.endsWith('Hook') ? type : `${type}Hook` }),
-      ...(event === undefined ? {} : { event_id: event }),
-      ...(chosen === undefined ? {} : { state: chosen }),
-      ...(outcome === undefined ? {} : { outcome }),
-      ...(status === undefined ? {} : { http_status: Number(status) }),
-      ...(slower === undefined ? {} : { min_milliseconds: Math.round(Number(slower) * 1000) }),
-      ...(from ? { since: from } : {}),
-      ...(to ? { until: to } : {}),
-    },
+  const { outcome, since, until } = query
+  const given = { ...query, ...(since && { since: momentOf(since) }), ...(until && { until: momentOf(until) }) }
+  const result = v.safeParse(schema, given)
+  for (const { path, message } of result.issues ?? []) {
+    const name = names.find((each) => each === path?.[0]?.key)
+    if (name) problems.set(name, `${labels[name]} ${message}`)
   }
+  if (outcome !== undefined && !Object.hasOwn(outcomeWords, outcome)) problems.set('outcome', 'Outcome does not exist')
+  return { query, problems, filter: result.success ? result.output : {} }
 }
 
 /** A filter in words, before a change that goes by it. */
 export function described(query: FilterQuery, nameOf: (endpoint: string) => string): Html {
-  const { endpoint, state, outcome, since, until } = query
+  const { endpoint_id, state, outcome, since, until } = query
   const words: Readonly<Partial<Record<Name, unknown>>> = {
     ...query,
-    ...(endpoint === undefined ? {} : { endpoint: own(nameOf(endpoint)) }),
+    ...(endpoint_id === undefined ? {} : { endpoint_id: own(nameOf(endpoint_id)) }),
     ...(state === undefined ? {} : { state: stateWords[state as DeliveryState] }),
     ...(outcome === undefined ? {} : { outcome: outcomeWords[outcome] }),
     ...(since === undefined ? {} : { since: time(momentOf(since)) }),
@@ -120,9 +102,9 @@ export function filterForm(view: View, { query, problems }: GivenFilter, endpoin
   return html`<details class="card" ${open && html`open`}><summary>Filter${open && html` <span class="badge">${Object.keys(query).length} set</span>`}</summary>
 <form method="get" class="filter" action="${view.link('deliveries')}">
 ${select(
-  'endpoint',
+  'endpoint_id',
   endpoints.map(({ id }) => [id, nameOf(id)] as const),
-)}${select('type', types)}${select('state', Object.entries(stateWords))}${select('outcome', Object.entries(outcomeWords))}
-${input('status', 5)}${input('slower', 5)}${input('event', 22)}${moment('since')}${moment('until')}
+)}${select('event_type', types)}${select('state', Object.entries(stateWords))}${select('outcome', Object.entries(outcomeWords))}
+${input('http_status', 5)}${input('min_milliseconds', 7)}${input('event_id', 22)}${moment('since')}${moment('until')}
 <p class="row"><button class="primary">Apply</button>${open && html`<a class="button" href="${view.link('deliveries')}">Clear</a>`}</p></form></details>`
 }

@@ -149,7 +149,7 @@ ${health?.reason && note('bad', html`<p>${health.reason}</p>`)}
 ${
   health &&
   html`<div class="grid" data-refresh="10" data-part="health">
-${health.dead > 0 && html`<div class="card"><div class="soft">Failed for good</div><div class="big">${failed(health)}</div><div class="small"><a href="${view.link('deliveries', { endpoint: endpoint.id, state: 'dead' })}">not tried again</a></div></div>`}
+${health.dead > 0 && html`<div class="card"><div class="soft">Failed for good</div><div class="big">${failed(health)}</div><div class="small"><a href="${view.link('deliveries', { endpoint_id: endpoint.id, state: 'dead' })}">not tried again</a></div></div>`}
 <div class="card"><div class="soft">Waiting</div><div class="big">${waiting(health)}</div>${health.oldest_pending_at && html`<div class="small">oldest ${time(health.oldest_pending_at)}</div>`}</div>
 <div class="card"><div class="soft">Last day</div>${lastDay(health, view.settings.clock.now())}<div class="small">last success ${time(health.last_success_at, 'never')}</div></div>
 <div class="card"><div class="soft">Last error</div><div>${health.last_error ?? (health.dead > 0 ? 'none since the last delivery' : 'none')}</div>
@@ -169,8 +169,8 @@ ${endpoint.public_keys.length > 0 && html`<dt>Public key</dt><dd class="mono">${
 ${endpoint.old_key_until && html`<dt>Old key</dt><dd>Valid until ${time(endpoint.old_key_until)}</dd>`}
 ${endpoint.old_secret_until && html`<dt>Old secret</dt><dd>Valid until ${time(endpoint.old_secret_until)}</dd>`}
 <dt>Added</dt><dd>${time(endpoint.created_at)}</dd></dl>
-<p class="row"><a href="${view.link('deliveries', { endpoint: endpoint.id })}">Deliveries of this endpoint</a>
-${health && health.dead > 0 && may(view.visitor, 'deliveries.resend') && html`<a class="button" href="${view.link('deliveries/resend', { endpoint: endpoint.id, state: 'dead', all: '1' })}" data-dialog>Resend failed (${failed(health)})</a>`}</p>`,
+<p class="row"><a href="${view.link('deliveries', { endpoint_id: endpoint.id })}">Deliveries of this endpoint</a>
+${health && health.dead > 0 && may(view.visitor, 'deliveries.resend') && html`<a class="button" href="${view.link('deliveries/resend', { endpoint_id: endpoint.id, state: 'dead', all: '1' })}" data-dialog>Resend failed (${failed(health)})</a>`}</p>`,
     ),
   )
 }

@@ -53,7 +53,7 @@ test('the relay is asked in the name of the visitor, and its work leaves a line 
     ['id', '6'],
     ['rate', '100'],
   ])
-  await post('1/deliveries/resend', { all: '1', state: 'dead', endpoint: id, rate: '1' })
+  await post('1/deliveries/resend', { all: '1', state: 'dead', endpoint_id: id, rate: '1' })
   await post('1/deliveries/resends/r3/stop')
   const endpoint = { type: 'endpoint', id, name: 'hooks.example.org' }
   const network = { type: 'network', id: '1', name: null }

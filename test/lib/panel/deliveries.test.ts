@@ -36,7 +36,7 @@ test('the filter is in the address, goes to the relay whole, and is kept by the 
   const relay = relayOf({ 1: many })
   const { get } = await createTestPanel(admin, { relay })
   const query =
-    'endpoint=7&type=PostCreated&state=dead&outcome=status&status=500&event=e1&since=2026-11-20T08%3A00&until=2026-11-21T08%3A00'
+    'endpoint_id=7&event_type=PostCreated&state=dead&outcome=status&http_status=500&event_id=e1&since=2026-11-20T08%3A00&until=2026-11-21T08%3A00'
   const { text } = await get(`1/deliveries?${query}`)
   expect(relay.filters).toEqual([
     {
@@ -55,18 +55,18 @@ test('a page that is not full, with older deliveries to look through, shows that
   const pages = [[], [failed]].map((items) => Object.assign(relayOf(), { list: async () => ({ items, next: '5' }) }))
   for (const [place, relay] of pages.entries()) {
     const { get } = await createTestPanel(admin, { relay })
-    const { text } = await get('1/deliveries?type=PostCreated')
+    const { text } = await get('1/deliveries?event_type=PostCreated')
     expect([place, text.includes('There are older deliveries to look through')]).toEqual([place, true])
     expect([place, text.includes('No delivery matches so far'), />Older</.test(text)]).toEqual([place, place === 0, true])
   }
   const { get } = await createTestPanel(admin, { relay: relayOf({ 1: [failed] }) })
-  expect((await get('1/deliveries?type=PostCreated')).text).not.toContain('to look through')
+  expect((await get('1/deliveries?event_type=PostCreated')).text).not.toContain('to look through')
 })
 
 test('a filter that cannot be right lists nothing, and resends nothing', async () => {
   const relay = relayOf({ 1: [failed] })
   const { get, post } = await createTestPanel(admin, { relay })
-  for (const wrong of ['state=gone', 'status=9', 'since=yesterday', 'since=2026-02-31', 'endpoint=x', 'outcome=y']) {
+  for (const wrong of ['state=gone', 'http_status=9', 'since=yesterday', 'since=2026-02-31', 'endpoint_id=x', 'outcome=y']) {
     const { status, text } = await get(`1/deliveries?${wrong}`)
     expect([wrong, status, text.includes('event-f1'), /-wrong"/.test(text)]).toEqual([wrong, 422, false, true])
     expect((await post(`1/deliveries/resend`, Object.fromEntries(new URLSearchParams(`all=1&${wrong}`)))).status).toBe(422)
@@ -139,16 +139,16 @@ test('resending all asks with count and filter, is paced, shows progress and can
   const relay = relayOf({ 1: [failed] })
   relay.counted = { count: 500_000, exact: false }
   const { get, post } = await createTestPanel(admin, { relay })
-  const question = (await get('1/deliveries/resend?all=1&state=dead&type=PostCreatedHook')).text
+  const question = (await get('1/deliveries/resend?all=1&state=dead&event_type=PostCreatedHook')).text
   expect(question).toContain('Resend 500,000+ deliveries?')
   expect(question).toMatch(/<dt>State<\/dt>\s*<dd>Failed/)
   expect(question).toMatch(/name="state" value="dead"/)
   expect(relay.resends).toEqual([])
-  const begun = await post('1/deliveries/resend', { all: '1', state: 'dead', type: 'PostCreatedHook', rate: '100' })
+  const begun = await post('1/deliveries/resend', { all: '1', state: 'dead', event_type: 'PostCreatedHook', rate: '100' })
   expect(relay.resends).toEqual([
     { network_id: '1', per_second: 100, actor: 'ada@example.org', state: 'dead', event_type: 'PostCreatedHook' },
   ])
-  expect(begun.headers.get('location')).toBe('../../1/deliveries/resends/r1?type=PostCreatedHook')
+  expect(begun.headers.get('location')).toBe('../../1/deliveries/resends/r1?event_type=PostCreatedHook')
   const running = (await get('1/deliveries/resends/r1')).text
   expect(running).toContain('3 of 10 are queued again')
   expect(running).toContain('resends/r1/stop')
@@ -207,10 +207,10 @@ test('resending all without a state means what failed, and names the endpoint', 
     key: true,
   })
   expect((await get('1/deliveries')).text).toContain('Resend all that failed')
-  const question = (await get(`1/deliveries/resend?all=1&endpoint=${id}`)).text
+  const question = (await get(`1/deliveries/resend?all=1&endpoint_id=${id}`)).text
   expect(question).toMatch(/<dt>Endpoint<\/dt>\s*<dd><bdi>Billing<\/bdi>/)
   expect(question).toMatch(/<dt>State<\/dt>\s*<dd>Failed/)
-  await post('1/deliveries/resend', { all: '1', endpoint: id })
+  await post('1/deliveries/resend', { all: '1', endpoint_id: id })
   await post('1/deliveries/resend', { all: '1', state: 'delivered' })
   expect(relay.resends.map(({ state, endpoint_id }) => ({ state, endpoint_id }))).toEqual([
     { state: 'dead', endpoint_id: id },

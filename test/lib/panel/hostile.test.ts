@@ -102,11 +102,11 @@ test('a filter with a value twice, one that is too long and one of control chara
   const { get, post } = await createTestPanel(admin, { relay })
   const wrong = [
     'state=dead&state=pending',
-    `event=${'x'.repeat(201)}`,
-    'event=a%00b',
-    'event=a%0d%0ab',
-    `type=${'x'.repeat(101)}`,
-    `endpoint=${'1'.repeat(21)}`,
+    `event_id=${'x'.repeat(201)}`,
+    'event_id=a%00b',
+    'event_id=a%0d%0ab',
+    `event_type=${'x'.repeat(101)}`,
+    `endpoint_id=${'1'.repeat(21)}`,
   ]
   for (const query of wrong) {
     expect([query, (await get(`1/deliveries?${query}`)).status]).toEqual([query, 422])
@@ -114,7 +114,7 @@ test('a filter with a value twice, one that is too long and one of control chara
     expect((await post('1/deliveries/resend', [...new URLSearchParams(`all=1&${query}`)])).status).toBe(422)
   }
   expect([relay.filters, relay.resends]).toEqual([[], []])
-  expect((await get(`1/deliveries?event=${'x'.repeat(9000)}`)).status).toBe(414)
+  expect((await get(`1/deliveries?event_id=${'x'.repeat(9000)}`)).status).toBe(414)
   for (const after of ['a%00b', 'x'.repeat(301), 'a%20b']) expect((await get(`1/deliveries?after=${after}`)).status).toBe(422)
 })
 

@@ -14,7 +14,7 @@ test('a relay that does not answer in time counts as away', async () => {
   await expect(admin.test({ network_id: '1', endpoint_id: '7' })).rejects.toMatchObject({ name: 'TimeoutError' })
 })
 
-test('an answer in an unknown form is refused, because another program may have the port', async () => {
+test('an answer without the mark of a control of this version is refused, because another program may have the port', async () => {
   await expect(answering({ running: 'yes' }).status({ network_id: '1' })).rejects.toThrow('answers in an unknown form')
   await expect(answering({ items: [{ id: '1' }], next: null }).list({ network_id: '1', limit: 5 })).rejects.toThrow(
     'unknown form',
@@ -41,7 +41,7 @@ test('the key is read again for each call, without the line end of its file', as
     key: async () => `${key}\n`,
     fetch: async (_, init) => {
       given.push(new Headers(init?.headers).get('authorization') ?? '')
-      return new Response('{"count":0,"exact":true}')
+      return new Response('{"count":0,"exact":true}', { headers: { 'folkmoot-control': '1' } })
     },
   })
   await admin.count({ network_id: '1' })
