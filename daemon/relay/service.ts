@@ -2,7 +2,6 @@
 import type { Tracing } from '../../lib/base/tracing.ts'
 import { combine, type RelayEvents } from './events.ts'
 import { type Control, startControl } from './operate/control/control.ts'
-import { withdrawPort } from './operate/control/control-port.ts'
 import { createMetrics, type Metrics } from './operate/metrics.ts'
 import { noteSettings, withdrawSettings } from './operate/settings/settings-note.ts'
 import { type Relay, startRelay } from './relay.ts'
@@ -43,21 +42,20 @@ export async function startService(options: ServiceOptions): Promise<RelayServic
   started = relay
   let control: Control | undefined
   try {
-    // A relay that was killed may have left its port behind, where another program may listen by now.
-    if (port === undefined) withdrawPort(outbox)
-    else control = await startControl({ relay, metrics, outbox, port, onFault: heard.onFault })
+    if (port !== undefined) control = await startControl({ relay, metrics, outbox, port, onFault: heard.onFault })
   } catch (error) {
     await relay.close(0)
     throw error
   }
-  noteSettings(outbox, settings)
+  const note = (given: Settings): void => noteSettings(outbox, { ...given, ...(control ? { controlPort: control.port } : {}) })
+  note(settings)
   return {
     relay,
     metrics,
     controlPort: control?.port ?? null,
     reconfigure(changed, keys) {
       relay.reconfigure(changed, keys)
-      noteSettings(outbox, changed)
+      note(changed)
     },
     async close(grace) {
       try {

@@ -1,7 +1,8 @@
 /** The panel of `folkmoot serve` beside a relay in another process: over its control port, and over the database. */
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { announcedControl } from '../../../daemon/relay/operate/control/control-port.ts'
+import { notedSettings } from '../../../daemon/relay/operate/settings/settings-note.ts'
 import { startRelay } from '../../../daemon/relay/relay.ts'
 import { serve } from '../../../daemon/server/serve/serve.ts'
 import { run } from '../../support/command.ts'
@@ -38,8 +39,9 @@ test('the panel shows a separate relay, shows that it is away, and finds it agai
   const relay = (port: string) =>
     run('folkmoot-relay', 'run', '--outbox', outbox, '--allow-http', '--allow-private', '--control-port', port)
   const first = relay('0')
-  await until(() => announcedControl(outbox) !== undefined, 'the relay has a control port')
-  const port = announcedControl(outbox)?.port ?? 0
+  const noted = () => notedSettings(outbox, [{ host: hostname(), pid: first.child.pid ?? 0 }])?.controlPort
+  await until(() => noted() !== undefined, 'the relay has a control port')
+  const port = noted() ?? 0
   const { ask, post } = await panelOf({
     ...{ storage: 'memory:', outbox, relayControl: `http://127.0.0.1:${port}` },
     ...{ webhookUrl: [hook.url], webhookKey: ['the-key'] },

@@ -11,9 +11,10 @@ import { systemClock } from '../../clock.ts'
 import { userAgentOf } from '../../send/sender.ts'
 import { sendTest } from '../../send/test-delivery.ts'
 import type { Endpoint } from '../../store/endpoint/relay-endpoint.ts'
-import { announcedControl } from '../control/control-port.ts'
+import { controlKey } from '../control/control-key.ts'
 import { readSettings, type SettingFlags } from '../settings/read-settings.ts'
 import { ruleRemedy } from '../settings/rule-remedy.ts'
+import { notedSettings } from '../settings/settings-note.ts'
 import type { Checked } from './check.ts'
 import { type EndpointFlags, onEndpoint } from './inspect.ts'
 
@@ -42,12 +43,15 @@ export const testEndpoint = (flags: TestFlags, version: string): Promise<Checked
     const [known] = (await store.endpointsOf(ref.network_id)).filter((each) => each.endpoint_id === ref.endpoint_id)
     const endpoint = await admin.endpoint(ref)
     if (!endpoint) throw new CommandFailure(`endpoint ${ref.endpoint_id} was removed`)
-    const running = (await store.relays()).length > 0
+    const relays = await store.relays()
+    const running = relays.length > 0
+    const port = notedSettings(admin.outbox, relays)?.controlPort
     const work = { network: ref.network_id, action: 'endpoint.tested', subject: subjectOf(endpoint) } as const
     const tested = await audited({ outbox: admin.outbox, actor: commandActor() }, [work], {
       async run(): Promise<Tested> {
         const sent =
-          (running ? await testByRelay(admin.outbox, ref) : undefined) ?? (await testFromHere(endpoint, flags, version))
+          (port === undefined ? undefined : await testByRelay(admin.outbox, port, ref)) ??
+          (await testFromHere(endpoint, flags, version))
         const closed_circuit = sent.outcome === 'delivered' && known?.circuit === 'open'
         // It is as good as a probe.
         if (closed_circuit && sent.sent_by === 'command') await store.startAfresh(endpoint.ref, systemClock.now())
@@ -62,11 +66,8 @@ export const testEndpoint = (flags: TestFlags, version: string): Promise<Checked
 type Sent = Omit<Tested, 'closed_circuit'>
 
 /** Asks the relay that runs; undefined when that cannot be asked. */
-async function testByRelay(outbox: string, ref: EndpointRef): Promise<Sent | undefined> {
-  const control = announcedControl(outbox)
-  if (!control) return undefined
-  const url = `http://127.0.0.1:${control.port}`
-  const sent = await relayAdminOverControl({ url, key: control.key })
+async function testByRelay(outbox: string, port: number, ref: EndpointRef): Promise<Sent | undefined> {
+  const sent = await relayAdminOverControl({ url: `http://127.0.0.1:${port}`, key: () => controlKey(outbox) })
     .test(ref)
     .catch(() => undefined)
   if (!sent) return undefined

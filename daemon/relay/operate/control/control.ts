@@ -18,7 +18,6 @@ import type { RelayEvents } from '../../events.ts'
 import { type Relay, stuckLimit } from '../../relay.ts'
 import type { Metrics } from '../metrics.ts'
 import { controlKey } from './control-key.ts'
-import { announcePort, withdrawPort } from './control-port.ts'
 
 export interface Control {
   readonly port: number
@@ -110,11 +109,9 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
     statusOf: (error) => (error instanceof AuditUnwritten ? 503 : undefined),
   })
   const listening = await listenOnLoopback(server, '--control-port', port)
-  announcePort(outbox, listening.port)
   return {
     port: listening.port,
     async close() {
-      withdrawPort(outbox)
       await listening.close()
       await admin.close()
     },

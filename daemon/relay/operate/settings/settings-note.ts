@@ -11,7 +11,7 @@ import { checkSettings, type Settings } from '../../settings.ts'
 
 const pathOf = (outbox: string): string => join(relayHome(outbox), 'settings.json')
 
-/** Notes the settings of this relay. It works without that, so a failure is ignored. */
+/** Notes the settings of this relay, with the port of its control. It works without that, so a failure is ignored. */
 export function noteSettings(outbox: string, settings: Settings): void {
   try {
     makeDirectory(relayHome(outbox))

@@ -6,20 +6,20 @@ import { endpointColumns } from '../endpoint/endpoint-row.ts'
 import { whySetAside } from '../endpoint/understood.ts'
 import { isOpen, iso, storedEndpointOf } from '../rows.ts'
 import type { StoredStatus } from './operator-store.ts'
-import { type Tallies, talliesOfAll, talliesOfNetwork } from './tallies.ts'
+import { type Tallies, talliesOf } from './tallies.ts'
 
 export const allEndpoints = `SELECT ${endpointColumns} FROM $schema.endpoints WHERE removed_at IS NULL ORDER BY ref`
 
 const ofNetwork = `SELECT ${endpointColumns} FROM $schema.endpoints WHERE removed_at IS NULL AND network_id = ?1 ORDER BY ref`
 
 /** Every endpoint, by its ref. */
-export function* endpointsStatus(): Plan<readonly StoredStatus[]> {
-  return statusesOf(yield* rows(allEndpoints), yield* talliesOfAll())
+export function* endpointsStatus(database: RelayDatabase): Plan<readonly StoredStatus[]> {
+  return statusesOf(yield* rows(allEndpoints), yield* talliesOf(database))
 }
 
 /** The endpoints of one network, by their refs: what waits and what is dead is counted up to `mostOfEndpoint`. */
 export function* networkStatus(database: RelayDatabase, network: string): Plan<readonly StoredStatus[]> {
-  return statusesOf(yield* rows(ofNetwork, [network]), yield* talliesOfNetwork(database, network))
+  return statusesOf(yield* rows(ofNetwork, [network]), yield* talliesOf(database, network))
 }
 
 function statusesOf(endpoints: Rows, tallies: Tallies): readonly StoredStatus[] {

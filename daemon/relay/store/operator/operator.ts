@@ -25,7 +25,7 @@ export function operatorStore(database: RelayDatabase, status: EngineStatus): Op
   const query = (sql: string, values?: readonly SqlValue[]): Promise<Rows> => database.read(() => rows(sql, values))
   return {
     ...status,
-    endpoints: () => database.read(endpointsStatus),
+    endpoints: () => database.read(() => endpointsStatus(database)),
     endpointsOf: (network) => database.read(() => networkStatus(database, network)),
     knownEndpoints: async () => (await query(allEndpoints)).map(endpointOf),
     deliveries: (search) => newestOf(database, search),

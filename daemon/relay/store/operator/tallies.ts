@@ -1,4 +1,4 @@
-/** Counts of waiting and dead deliveries: of all endpoints, or within bounds of one network. */
+/** Counts of waiting and dead deliveries. */
 import { mostOfEndpoint } from '../../../../lib/relay/relay-admin.ts'
 import { among, type Plan, type RelayDatabase, type Rows, rows } from '../database.ts'
 import { number, numberOrNull, type SqlRow } from '../rows.ts'
@@ -22,43 +22,6 @@ export type Tallies = ReadonlyMap<number, Tally>
 const byEndpoint = (found: Rows): ReadonlyMap<number, SqlRow> => new Map(found.map((each) => [number(each, 'endpoint'), each]))
 const from = (row: SqlRow | undefined, column: string): number | null => (row ? numberOrNull(row, column) : null)
 
-/** Deliveries are numbered in the order in which their events were ingested, so the smallest number is the oldest. */
-export function* talliesOfAll(): Plan<Tallies> {
-  // States are written out, so that each uses the index of its state: a parameter could not.
-  const waiting = byEndpoint(
-    yield* rows(
-      `SELECT w.endpoint, w.n, w.due, e.received_at
-       FROM (SELECT endpoint, count(*) AS n, min(id) AS oldest, min(due) AS due FROM $schema.deliveries WHERE state = 'pending'
-             GROUP BY endpoint) w
-       JOIN $schema.deliveries d ON d.id = w.oldest JOIN $schema.events e ON e.seq = d.event`,
-    ),
-  )
-  const dead = byEndpoint(
-    yield* rows(`SELECT endpoint, count(*) AS n FROM $schema.deliveries WHERE state = 'dead' GROUP BY endpoint`),
-  )
-  // An endpoint that never failed has no state yet: its last delivery shows that.
-  const delivered = byEndpoint(
-    yield* rows(
-      `SELECT endpoint, max(at) AS at FROM (SELECT at, endpoint, state FROM $schema.deliveries ORDER BY id DESC LIMIT 1000) r
-       WHERE state = 'delivered' GROUP BY endpoint`,
-    ),
-  )
-  const refs = new Set([...waiting.keys(), ...dead.keys(), ...delivered.keys()])
-  return new Map(
-    [...refs].map((ref) => {
-      const waits = waiting.get(ref)
-      const tally: Tally = {
-        pending: from(waits, 'n') ?? 0,
-        dead: from(dead.get(ref), 'n') ?? 0,
-        due: from(waits, 'due'),
-        oldest: from(waits, 'received_at'),
-        delivered: from(delivered.get(ref), 'at'),
-      }
-      return [ref, tally]
-    }),
-  )
-}
-
 /** Lanes in the order of their due times. A delivery that is behind another one is not due before it. */
 const firstDue = [0, 1, 3]
   .map(
@@ -68,10 +31,15 @@ const firstDue = [0, 1, 3]
   )
   .join(' UNION ALL ')
 
-export function* talliesOfNetwork(database: RelayDatabase, network: string): Plan<Tallies> {
+/**
+ * Deliveries are numbered in the order in which their events were ingested, so the smallest number is the oldest.
+ * @param network whose deliveries are counted up to `mostOfEndpoint`; all of every network without it
+ */
+export function* talliesOf(database: RelayDatabase, network?: string): Plan<Tallies> {
+  const most = network === undefined ? Number.MAX_SAFE_INTEGER : mostOfEndpoint
   const by = (index: string) => (database.dialect.engine === 'sqlite' ? ` INDEXED BY ${index}` : '')
   const waiting = `SELECT d.id FROM $schema.deliveries d${by('deliveries_waiting')} WHERE d.endpoint = p.ref AND d.state = 'pending'
-    LIMIT ${mostOfEndpoint}`
+    LIMIT ${most}`
   const found = yield* rows(
     `SELECT p.ref AS endpoint,
        (SELECT count(*) FROM (${waiting}) w) AS pending,
@@ -79,10 +47,10 @@ export function* talliesOfNetwork(database: RelayDatabase, network: string): Pla
        (SELECT min(f.due) FROM (${firstDue}) f) AS due,
        (SELECT count(*) FROM (
           SELECT d.state FROM $schema.deliveries d${by('deliveries_failed')} WHERE d.endpoint = p.ref AND d.outcome <> 'delivered'
-          LIMIT ${mostOfEndpoint}) x WHERE x.state = 'dead') AS dead,
+          LIMIT ${most}) x WHERE x.state = 'dead') AS dead,
        (SELECT max(r.at) FROM (${newestOf(database, 'i.at, i.state', 'LIMIT 100')}) r WHERE r.state = 'delivered') AS delivered
-     FROM $schema.endpoints p WHERE p.network_id = ?1 AND p.removed_at IS NULL`,
-    [network],
+     FROM $schema.endpoints p WHERE p.removed_at IS NULL${network === undefined ? '' : ' AND p.network_id = ?1'}`,
+    network === undefined ? [] : [network],
   )
   const oldest = found.flatMap((each) => numberOrNull(each, 'oldest') ?? [])
   const received = byEndpoint(

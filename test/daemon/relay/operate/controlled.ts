@@ -3,6 +3,7 @@ import { combine } from '../../../../daemon/relay/events.ts'
 import { startControl } from '../../../../daemon/relay/operate/control/control.ts'
 import { controlKey } from '../../../../daemon/relay/operate/control/control-key.ts'
 import { createMetrics } from '../../../../daemon/relay/operate/metrics.ts'
+import { noteSettings, withdrawSettings } from '../../../../daemon/relay/operate/settings/settings-note.ts'
 import type { Relay } from '../../../../daemon/relay/relay.ts'
 import { bench, receiver, status } from '../support.ts'
 
@@ -18,6 +19,8 @@ export async function controlled(answer = status(204), other?: string) {
   const outbox = other ?? all.directory
   const control = await startControl({ relay, metrics, outbox, port: 0, onFault })
   onTestFinished(() => control.close())
+  noteSettings(outbox, { ...all.relay.settings, controlPort: control.port })
+  onTestFinished(() => withdrawSettings(outbox))
   const key = controlKey(outbox)
   const ask = async (
     method: string,
