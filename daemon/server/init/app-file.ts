@@ -151,8 +151,8 @@ async function findOrCreateNetwork(community, subdomain, email) {
 async function registerReceiver(community, network_id, url) {
   const name = 'Receiver of the app'
   const known = (await community.endpoints.list(network_id)).find((endpoint) => endpoint.name === name)
-  if (known && known.url !== url) await community.endpoints.update(network_id, known.id, { url })
-  // The first start makes its key and its signing secret.
+  if (known && known.url !== url) await community.endpoints.update(network_id, known.id, { url, key: null })
+  // The first start makes its key and its signing secret. A key does not move to another server: there it gets a new one.
   return community.endpoints.upsert({ network_id, url, name, key: true, secrets: true })
 }
 
