@@ -111,7 +111,7 @@ test('a server, and the ports of a host, load no package that only some requests
   const limiter = ['RateLimiterMemory', 'RateLimiterRes', 'RateLimiterStoreAbstract'].map(
     (name) => `rate-limiter-flexible/lib/${name}.js`,
   )
-  const ofServer = ['itty-router/IttyRouter', 'p-retry', ...limiter, ...ofPorts]
+  const ofServer = ['commander', 'itty-router/IttyRouter', 'p-retry', ...limiter, ...ofPorts]
   expect(await packagesLoadedBy(join(dist, 'chunks', serve))).toEqual(ofServer)
 })
 
