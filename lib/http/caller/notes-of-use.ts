@@ -1,6 +1,6 @@
-import { isoTime } from '../base/clock.ts'
-import type { Settings } from '../settings.ts'
-import { type ApiKeyRow, apiKeys } from '../storage/tables/administration.ts'
+import { isoTime } from '../../base/clock.ts'
+import type { Settings } from '../../settings.ts'
+import { type ApiKeyRow, apiKeys } from '../../storage/tables/administration.ts'
 
 const minuteMs = 60_000
 

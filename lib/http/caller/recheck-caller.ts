@@ -5,16 +5,16 @@
  * and every operation reads them: no request waits for the look-up alone. A refusal before the transaction is an answer only if
  * the rows still hold. If they have changed, everything is done again for the caller as it is now.
  */
-import type { Principal } from '../context.ts'
-import { isApiError } from '../errors.ts'
-import { hasEnded, keyStillWorks } from '../kernel/key.ts'
-import type { StartRecheck } from '../kernel/run.ts'
-import type { AnyOperation } from '../operation.ts'
-import { isSame } from '../storage/changes.ts'
-import type { ScopedTx } from '../storage/scoped.ts'
-import type { Row } from '../storage/table.ts'
-import { type ApiKeyRow, apiKeys, type NetworkRow, networks } from '../storage/tables/administration.ts'
-import { members } from '../storage/tables/members.ts'
+import type { Principal } from '../../context.ts'
+import { isApiError } from '../../errors.ts'
+import { hasEnded, keyStillWorks } from '../../kernel/key.ts'
+import type { StartRecheck } from '../../kernel/run.ts'
+import type { AnyOperation } from '../../operation.ts'
+import { isSame } from '../../storage/changes.ts'
+import type { ScopedTx } from '../../storage/scoped.ts'
+import type { Row } from '../../storage/table.ts'
+import { type ApiKeyRow, apiKeys, type NetworkRow, networks } from '../../storage/tables/administration.ts'
+import { members } from '../../storage/tables/members.ts'
 import type { TokenRows } from './token-rows.ts'
 
 /** The rows of a token that worked when they were read. */

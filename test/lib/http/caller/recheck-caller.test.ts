@@ -1,11 +1,11 @@
 /** Callers who are remembered, over a storage that has no version to ask: every change of their rows counts at once. */
 import { describe, expect, test } from 'vitest'
-import { memoryStorage } from '../../../adapters/storage/memory.ts'
-import { expired } from '../../../lib/kernel/key.ts'
-import type { Patch, Storage } from '../../../lib/storage/contract.ts'
-import { type ApiKeyRow, apiKeys, type NetworkRow, networks } from '../../../lib/storage/tables/administration.ts'
-import { createTestCommunity, request } from '../../support/community.ts'
-import { downloadable, testPorts } from '../../support/ports.ts'
+import { memoryStorage } from '../../../../adapters/storage/memory.ts'
+import { expired } from '../../../../lib/kernel/key.ts'
+import type { Patch, Storage } from '../../../../lib/storage/contract.ts'
+import { type ApiKeyRow, apiKeys, type NetworkRow, networks } from '../../../../lib/storage/tables/administration.ts'
+import { createTestCommunity, request } from '../../../support/community.ts'
+import { downloadable, testPorts } from '../../../support/ports.ts'
 
 const root = '/admin/v1/networks/1'
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { memoryStorage } from '../../../adapters/storage/memory.ts'
-import { notesOfUse } from '../../../lib/http/notes-of-use.ts'
-import { apiKeys } from '../../../lib/storage/tables/administration.ts'
-import { createTestCommunity } from '../../support/community.ts'
-import { wrappedStorage } from '../../support/storage.ts'
+import { memoryStorage } from '../../../../adapters/storage/memory.ts'
+import { notesOfUse } from '../../../../lib/http/caller/notes-of-use.ts'
+import { apiKeys } from '../../../../lib/storage/tables/administration.ts'
+import { createTestCommunity } from '../../../support/community.ts'
+import { wrappedStorage } from '../../../support/storage.ts'
 
 /** Notes of use, on the keys of a community. */
 async function notes() {

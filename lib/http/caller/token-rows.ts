@@ -2,14 +2,14 @@
  * The rows behind a token: its key, and the key's network. They are looked up once for each version of their tables. So a
  * busy key costs nothing while they stand still, and a revoked one stops immediately.
  */
-import { BoundedMap } from '../base/bounded.ts'
-import { hashToken, isToken } from '../base/token.ts'
-import { again } from '../kernel/transactions.ts'
-import type { HostPrincipal, Settings } from '../settings.ts'
-import type { Tx } from '../storage/contract.ts'
-import type { Id } from '../storage/table.ts'
-import { type ApiKeyRow, apiKeys, type NetworkRow, networks } from '../storage/tables/administration.ts'
-import { members } from '../storage/tables/members.ts'
+import { BoundedMap } from '../../base/bounded.ts'
+import { hashToken, isToken } from '../../base/token.ts'
+import { again } from '../../kernel/transactions.ts'
+import type { HostPrincipal, Settings } from '../../settings.ts'
+import type { Tx } from '../../storage/contract.ts'
+import type { Id } from '../../storage/table.ts'
+import { type ApiKeyRow, apiKeys, type NetworkRow, networks } from '../../storage/tables/administration.ts'
+import { members } from '../../storage/tables/members.ts'
 
 export interface TokenRows {
   readonly key: ApiKeyRow | undefined

@@ -4,9 +4,9 @@ import { accessError, fail, notFound } from '../../errors.ts'
 import { expired, hasEnded } from '../../kernel/key.ts'
 import type { HostPrincipal, Settings } from '../../settings.ts'
 import type { ApiKeyRow, NetworkRow } from '../../storage/tables/administration.ts'
-import { notesOfUse } from '../notes-of-use.ts'
-import { type CallerRecheck, recheckOf, withCaller, workingRows } from '../recheck-caller.ts'
-import { type TokenRows, tokenRows } from '../token-rows.ts'
+import { notesOfUse } from './notes-of-use.ts'
+import { type CallerRecheck, recheckOf, withCaller, workingRows } from './recheck-caller.ts'
+import { type TokenRows, tokenRows } from './token-rows.ts'
 
 /** The caller, and the network. */
 export interface Caller {
