@@ -1,5 +1,12 @@
 /** The administration of a relay, over its store. */
-import type { CappedCount, EndpointRef, RelayAdmin, ResendProgress, ResendRequest } from '../../../lib/relay/relay-admin.ts'
+import type {
+  CappedCount,
+  EndpointRef,
+  NamedRef,
+  RelayAdmin,
+  ResendProgress,
+  ResendRequest,
+} from '../../../lib/relay/relay-admin.ts'
 import { about, CommandFailure, UsageError } from '../../usage.ts'
 import { openOperatorStore } from '../open-store.ts'
 import type { Endpoint } from '../store/endpoint/relay-endpoint.ts'
@@ -20,6 +27,8 @@ export interface OpenRelayAdmin extends RelayAdmin {
   readonly outbox: string
   store(): Promise<OperatorStore>
   endpoint(ref: EndpointRef): Promise<Endpoint | undefined>
+  /** The networks that a resend is about, or has reached. */
+  networksOf(resend: NamedRef): readonly string[]
   /** A resend that records all its times at once. @throws UsageError */
   resendNow(request: ResendRequest, onPart: NonNullable<Resending['onPart']>): Promise<ResendProgress>
   close(): Promise<void>
@@ -103,6 +112,7 @@ export function relayAdmin(outbox: string, backend: RelayBackend = storeBackend)
       return resend.progress
     },
     progress: async ({ network_id, id }) => resends.progressOf(network_id, id),
+    networksOf: ({ network_id, id }) => resends.networksOf(network_id, id),
     stop: async ({ network_id, id }) => resends.stop(network_id, id),
     skip: ({ limit = Number.MAX_SAFE_INTEGER, ...filter }) =>
       on(filter, async (opened, found) => {

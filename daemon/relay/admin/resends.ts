@@ -28,6 +28,8 @@ export interface Resending {
 interface Resend extends Resending {
   readonly began: number
   readonly finished: Promise<void>
+  /** The one that it is about, else those that it has reached. */
+  readonly networks: Set<string>
   progress: ResendProgress
   stopped: boolean
 }
@@ -44,6 +46,7 @@ export interface Resends {
   begin(resending: Resending): Pick<Resend, 'progress' | 'finished'>
   progressOf(network: string | undefined, id: string): ResendProgress | undefined
   stop(network: string | undefined, id: string): ResendProgress | undefined
+  networksOf(network: string | undefined, id: string): readonly string[]
   /** Stops all of them. */
   end(): void
 }
@@ -67,6 +70,7 @@ export function createResends({ store, now, wake }: ResendsParts): Resends {
       if (!ahead) from = Math.max(from, now())
       const due = some.map(({ id }, at) => ({ delivery: Number(id), due: Math.floor(from + (at / perSecond) * 1000) }))
       const done = new Set(await opened.makeDue(due))
+      for (const { network_id } of some) resend.networks.add(network_id)
       wake()
       resend.progress = { ...resend.progress, done: resend.progress.done + done.size }
       resend.onPart?.(
@@ -105,7 +109,9 @@ export function createResends({ store, now, wake }: ResendsParts): Resends {
       const id = randomUUID()
       const { promise: finished, resolve, reject } = Promise.withResolvers<void>()
       const progress = { id, state: 'running', done: 0, of: resending.of, started_at: new Date(now()).toISOString() } as const
-      const resend: Resend = { ...resending, began, finished, stopped: false, progress }
+      const { network_id } = resending
+      const networks = new Set(network_id === undefined ? [] : [network_id])
+      const resend: Resend = { ...resending, began, finished, networks, stopped: false, progress }
       resends.set(id, resend)
       run(resend).then(resolve, (error: unknown) => {
         resend.progress = { ...resend.progress, state: 'failed' }
@@ -114,6 +120,7 @@ export function createResends({ store, now, wake }: ResendsParts): Resends {
       finished.catch(() => undefined)
       return resend
     },
+    networksOf: (network, id) => [...(find(network, id)?.networks ?? [])],
     progressOf: (network, id) => find(network, id)?.progress,
     stop(network, id) {
       const resend = find(network, id)

@@ -75,6 +75,14 @@ export const actingAs = (admin: OpenRelayAdmin, actor: string | null): RelayAdmi
       return endpoint && subjectOf(endpoint)
     },
   }),
+  stop(resend) {
+    const works = admin.networksOf(resend).map((network): Work => {
+      const subject = { type: 'network', id: network } as const
+      return { network, action: 'deliveries.resend_stopped', subject, details: { resend: resend.id } }
+    })
+    const done = (stopped: ResendProgress | undefined) => stopped && { resent: stopped.done }
+    return audited({ outbox: admin.outbox, actor }, works, { run: () => admin.stop(resend), done })
+  },
   resend: async (request) =>
     audited({ outbox: admin.outbox, actor }, actor === null ? [] : await resendWorks(admin, request), {
       run: () => admin.resend(request),

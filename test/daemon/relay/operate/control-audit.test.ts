@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { controlKey } from '../../../../daemon/relay/operate/control/control-key.ts'
 import { relayAdminOverControl } from '../../../../lib/panel/index.ts'
-import { endpoint, event, status, until } from '../support.ts'
+import { endpoint, event, events, status, until } from '../support.ts'
 import { controlled } from './controlled.ts'
 
 /** The lines of the audit that wait in the inbox of an outbox. */
@@ -76,4 +76,19 @@ test('changes nothing while the audit cannot be written', async () => {
   }
   expect(await ask('POST', '/networks/1/endpoints/7/disable')).toEqual(refused)
   expect(relay.scheduler.endpoint(1)?.state.kind).toBe('active')
+})
+
+test('a resend in all networks that is stopped leaves lines in each network that it has reached', async () => {
+  const { ask, hook, append, directory } = await controlled()
+  await append(endpoint(hook.url), endpoint(hook.url, { id: '9', network_id: '2' }))
+  await append(...events('e', 2), event('other', { network_id: '2' }))
+  await until(async () => (await ask('GET', '/deliveries?state=delivered')).body.items.length === 3, 'all are delivered')
+  const { body: begun } = await ask('POST', '/resends', { state: 'delivered', all: true, per_second: 1 })
+  await until(async () => (await ask('GET', `/resends/${begun.id}`)).body.done === 1, 'the first is due')
+  expect((await ask('POST', `/resends/${begun.id}/stop`)).body).toMatchObject({ state: 'stopped', done: 1 })
+  const lines = linesIn(directory).map(({ network, action, details }) => `${network} ${details.work ?? action}`)
+  expect(lines.toSorted()).toEqual([
+    ...['1 deliveries.resend_stopped', '1 deliveries.resend_stopped', '1 deliveries.resent', '1 deliveries.resent'],
+    ...['2 deliveries.resent', '2 deliveries.resent'],
+  ])
 })
