@@ -6,7 +6,7 @@
  * one that is an hour fast would keep a key refused for an hour.
  */
 import { createHash } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import type { IRateLimiterOptions } from 'rate-limiter-flexible'
 import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js'
 import RateLimiterRes from 'rate-limiter-flexible/lib/RateLimiterRes.js'
@@ -28,9 +28,9 @@ import { rateLimits } from './flexible.ts'
 
 /** The database of the counts, and how long requests wait for it. */
 export interface PostgresRateLimitOptions {
-  /** `postgres://user:password@host:port/database`, as `postgresStorage` has it. Up to four connections are opened to it. */
+  /** `postgres://user:password@host:port/database`, as `postgresStorage` has it. One connection is opened to it. */
   readonly url?: string | undefined
-  /** A host's own pool instead of `url`: each count takes a connection of it for a moment. It is not closed. */
+  /** A host's own pool instead of `url`: one connection of it is used at a time, and it is not closed. */
   readonly pool?: PgPool
   /** The schema of the table, which is made where it is missing. Default `folkmoot`. */
   readonly schema?: string
@@ -86,7 +86,7 @@ export async function postgresRateLimits(options: PostgresRateLimitOptions): Pro
     options.pool ??
     (await openPool({
       url: url ?? '',
-      size: 4,
+      size: 1,
       connectTimeoutMs,
       statementTimeoutMs,
       name: 'folkmoot-rate-limits',
@@ -115,11 +115,49 @@ type Count = (key: string, requests: number) => Promise<Used>
 
 /** The table of the counts. */
 interface CountTable {
-  /** @throws when the database refuses, or does not respond in time */
-  readonly count: Count
+  /**
+   * Counts requests of some keys, all of them or none.
+   * @throws when the database refuses, or does not respond in time
+   */
+  add(requests: ReadonlyMap<string, number>): Promise<ReadonlyMap<string, Used>>
   /** Removes the counts of minutes that have ended. */
   sweep(): Promise<unknown>
   close(): Promise<void>
+}
+
+interface Batch {
+  /** By key. */
+  readonly requests: Map<string, number>
+  readonly counted: Promise<ReadonlyMap<string, Used>>
+}
+
+/** Counts together what arrives in one turn of the event loop, or while others are counted: a busy process sends few statements. */
+function inBatches(add: CountTable['add']): Count {
+  let next: Batch | undefined
+  let last: Promise<unknown> = Promise.resolve()
+
+  function begin(): Batch {
+    const requests = new Map<string, number>()
+    const counted = last
+      .then(() => setImmediate())
+      .then(() => {
+        next = undefined
+        return add(requests)
+      })
+    last = counted.catch(() => undefined)
+    return { requests, counted }
+  }
+
+  return async (key, requests) => {
+    next ??= begin()
+    const batch = next
+    const position = (batch.requests.get(key) ?? 0) + requests
+    batch.requests.set(key, position)
+    const used = (await batch.counted).get(key)
+    if (!used) throw new StorageError('unavailable', 'PostgreSQL returned no count')
+    // The count is that of the last request of the batch.
+    return { ...used, requests: used.requests - (batch.requests.get(key) ?? 0) + position }
+  }
 }
 
 /**
@@ -178,18 +216,24 @@ function sharedRateLimits(table: CountTable, warn: (sentence: string) => void, r
     run(table.sweep()).catch(() => undefined)
   }
 
+  function refuse(): never {
+    throw new StorageError('unavailable', 'the counts cannot be shared for now')
+  }
+  // What arrived while a batch failed would wait as long, for nothing.
+  const together = inBatches(async (requests) => (tryAt === undefined ? table.add(requests) : refuse()))
+
   async function count(key: string, requests: number): Promise<Used> {
     if (tryAt === undefined) {
-      const counting = run(table.count(key, requests))
+      const counting = run(together(key, requests))
       counting.then(succeeded, failed)
       return counting
     }
     if (tryAt <= performance.now()) {
       // In the background, with a request that does not wait for it.
       tryAt = Number.POSITIVE_INFINITY
-      run(table.count(key, requests)).then(succeeded, failed)
+      run(table.add(new Map([[key, requests]]))).then(succeeded, failed)
     }
-    throw new StorageError('unavailable', 'the counts cannot be shared for now')
+    return refuse()
   }
 
   const limits = rateLimits({ limiter: (limit) => new Counts(limit, count) })
@@ -212,11 +256,13 @@ function countTable(pool: PgPool, table: string, timeoutMs: number, prepared: bo
   // A minute that ends later than in two was begun before the clock was set back. One minute would be too strict: a statement
   // that waits for a row is older than the minute which the other one has begun.
   const running = (row: string) => `${row}."ends_at" > now() AND ${row}."ends_at" <= now() + interval '2 minutes'`
-  const add = `INSERT INTO ${table} AS c ("key", "used", "ends_at") VALUES ($1, $2, now() + interval '1 minute')
+  // In the order of the keys, so that two batches never wait for each other.
+  const addAll = `INSERT INTO ${table} AS c ("key", "used", "ends_at")
+    SELECT "key", "used", now() + interval '1 minute' FROM unnest($1::text[], $2::integer[]) AS u ("key", "used") ORDER BY "key" COLLATE "C"
     ON CONFLICT ("key") DO UPDATE SET
       "used" = CASE WHEN ${running('c')} THEN c."used" + excluded."used" ELSE excluded."used" END,
       "ends_at" = CASE WHEN ${running('c')} THEN c."ends_at" ELSE excluded."ends_at" END
-    RETURNING "used", extract(epoch FROM "ends_at" - now()) * 1000`
+    RETURNING "key", "used", extract(epoch FROM "ends_at" - now()) * 1000`
   // Locked rows are skipped, so that it waits for nobody.
   const sweepAll = `DELETE FROM ${table} WHERE "key" IN
     (SELECT "key" FROM ${table} AS c WHERE NOT (${running('c')}) FOR UPDATE SKIP LOCKED)`
@@ -246,12 +292,14 @@ function countTable(pool: PgPool, table: string, timeoutMs: number, prepared: bo
 
   return {
     /** Repeated after a lost race or connection: a lost answer may count twice, but never not at all. */
-    async count(key, requests) {
+    async add(requests) {
       const deadline = performance.now() + timeoutMs
       for (;;) {
         try {
-          const [[used, left] = []] = await run(add, [key, requests], deadline)
-          return { requests: Number(used), millisecondsLeft: Number(left) }
+          const rows = await run(addAll, [[...requests.keys()], [...requests.values()]], deadline)
+          return new Map(
+            rows.map(([key, used, left]) => [String(key), { requests: Number(used), millisecondsLeft: Number(left) }]),
+          )
         } catch (error) {
           const fault = faultOf(error)
           if ((fault !== 'race' && fault !== 'lost') || performance.now() + pause > deadline) throw unreachable(error)
