@@ -44,9 +44,10 @@ export async function readSettings(flags: SettingFlags): Promise<Settings> {
     readTlsFiles(settings.clientIdentities)
     return settings
   } catch (error) {
-    if (error instanceof SettingsError)
-      throw new UsageError(flags.config === undefined ? error.message : `--config ${flags.config}: ${error.message}`)
-    throw error
+    if (!(error instanceof SettingsError)) throw error
+    const { message } = error
+    const named = Object.keys(flagged).filter((name) => message.includes(`\`${name}\``))
+    throw about(new UsageError(flags.config === undefined ? message : `--config ${flags.config}: ${message}`), ...named)
   }
 }
 

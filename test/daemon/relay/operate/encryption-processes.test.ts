@@ -41,7 +41,7 @@ test('a relay without the right key waits with a sentence, and continues when SI
   const relay = begunRelay('run', ...flags)
   await until(() => relay.out.stdout.includes('endpoint.unreadable endpoint 7'), 'it is logged')
   expect(await status({ outbox })).toMatch(/key unreadable/)
-  const asked = { ...loopback, network: '1', endpoint: '7' }
+  const asked = { ...loopback, networkId: '1', endpointId: '7' }
   expect(await testEndpoint(asked, '0.0.0')).toEqual({
     ok: false,
     text: expect.stringMatching(/^not delivered: unreadable \(the key of endpoint 7 .* --encryption-key-file, 0 ms\)\n$/),
