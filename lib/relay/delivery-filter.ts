@@ -1,6 +1,7 @@
 /**
  * The conditions on deliveries, declared once: the flags of commands, the parameters of the control port and the type of a
- * filter follow. A new condition is a line here, its field in `DeliveryFilter`, and its clause in the store's search.
+ * filter follow. A new condition is a field of `DeliveryFilter` and a line here; the compiler then names its flag, its label in the panel,
+ * and its clause in the store's search.
  */
 import * as v from 'valibot'
 import { isDay } from '../base/date-time.ts'
@@ -33,34 +34,20 @@ const moment = v.pipe(
 const stateSays = 'is one of pending, delivered, dead, skipped'
 const typeSays = 'takes an event type such as PostCreated'
 
-/** @param flag its value in a command line  @param about the condition, for the help */
-const condition = <S extends v.GenericSchema<unknown, unknown>>(schema: S, flag: string, about: string) =>
-  v.exactOptional(v.pipe(schema, v.metadata({ flag, about })))
-
 export const deliveryFilter = v.object({
-  state: condition(
-    v.picklist(['pending', 'delivered', 'dead', 'skipped'], stateSays),
-    'state',
-    'only pending, delivered, dead or skipped ones',
-  ),
-  endpoint_id: condition(idOf('an endpoint'), 'id', 'only this endpoint'),
-  network_id: condition(idOf('a network (the relay has no subdomains)'), 'id', 'only this network'),
-  event_id: condition(matching(/^[\x20-\x7e]{1,200}$/, 'takes the id of an event'), 'id', 'only this event'),
-  event_type: condition(
+  state: v.exactOptional(v.picklist(['pending', 'delivered', 'dead', 'skipped'], stateSays)),
+  endpoint_id: v.exactOptional(idOf('an endpoint')),
+  network_id: v.exactOptional(idOf('a network (the relay has no subdomains)')),
+  event_id: v.exactOptional(matching(/^[\x20-\x7e]{1,200}$/, 'takes the id of an event')),
+  event_type: v.exactOptional(
     v.pipe(
       matching(/^\w{1,100}$/, typeSays),
       v.transform((type) => (type.endsWith('Hook') ? type : `${type}Hook`)),
     ),
-    'type',
-    'only events of this type',
   ),
-  outcome: condition(
-    matching(/^\w{1,40}$/, 'takes an outcome such as timeout'),
-    'outcome',
-    'only those whose latest attempt ended so',
-  ),
-  http_status: condition(whole(100, 599), 'status', 'only those whose latest response has this status'),
-  min_milliseconds: condition(whole(0, 3_600_000), 'milliseconds', 'only those whose latest attempt took at least this long'),
-  since: condition(moment, 'time', 'only events ingested at or after this time'),
-  until: condition(moment, 'time', 'only events ingested before this time'),
+  outcome: v.exactOptional(matching(/^\w{1,40}$/, 'takes an outcome such as timeout')),
+  http_status: v.exactOptional(whole(100, 599)),
+  min_milliseconds: v.exactOptional(whole(0, 3_600_000)),
+  since: v.exactOptional(moment),
+  until: v.exactOptional(moment),
 }) satisfies v.GenericSchema<unknown, DeliveryFilter>

@@ -1,14 +1,12 @@
 /** The command line of the relay. A command's modules are loaded when it runs, so that help and usage errors come without delay. */
 import { Command, Option } from 'commander'
-import * as v from 'valibot'
-import { deliveryFilter } from '../../../../lib/relay/delivery-filter.ts'
-import type { DeliveryFilter } from '../../../../lib/relay/relay-admin.ts'
 import { handOverKeys, withEncryptionKeys } from '../../../encryption-keys.ts'
 import { hintAtHelp, hintAtOtherProgram } from '../../../help-hint.ts'
 import { usageLine } from '../../../json.ts'
 import { heedVariables, variableOption } from '../../../variables.ts'
 import { handOverNoProxy, withSettingFlags } from '../settings/setting-flags.ts'
 import type { CheckFlags } from './check.ts'
+import { withConditions } from './condition-flags.ts'
 import type { ConfigFlags } from './config.ts'
 import type { ExplainFlags } from './explain.ts'
 import type { EndpointFlags, InspectFlags, ListFlags } from './inspect.ts'
@@ -52,17 +50,6 @@ export function createProgram(host: Host): Command {
 
   const withSettings = (made: Command): Command =>
     withEncryptionKeys(withSettingFlags(made.option('--config <file>', 'settings as JSON; flags override them')))
-
-  /** An option for each condition on deliveries, but some. */
-  function withConditions(made: Command, limit: string, except: readonly (keyof DeliveryFilter)[] = []): Command {
-    for (const [name, { wrapped }] of Object.entries(deliveryFilter.entries)) {
-      if (except.some((each) => each === name)) continue
-      const { flag, about } = v.getMetadata(wrapped)
-      const option = new Option(`--${name.replaceAll('_', '-')} <${flag}>`, `${about}`)
-      made.addOption(name === 'network_id' ? option.env('FOLKMOOT_NETWORK') : option)
-    }
-    return made.option('--limit <count>', limit)
-  }
 
   const onEndpoint = (made: Command): Command =>
     made
