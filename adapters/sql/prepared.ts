@@ -1,7 +1,6 @@
 /** The parts of a table that are made once: the texts of its usual statements, and what reads and writes its rows. */
 import type { LockStrength } from '../../lib/storage/contract.ts'
 import { type Dialect, quoted, type SqlValue } from './dialect.ts'
-import type { ByIds } from './statement.ts'
 import { type AnyRow, rowReader, rowWriter, type TableShape } from './values.ts'
 
 /** The parts that are made once for a table. */
@@ -9,7 +8,6 @@ interface Prepared {
   /** The columns in their order, as a list for SELECT and RETURNING. */
   readonly list: string
   readonly get: string
-  readonly getByIds: ByIds
   readonly lock: Readonly<Record<LockStrength, string>>
   readonly insert: string
   /** Queries by their shape. */
@@ -30,13 +28,10 @@ export function preparedFor(dialect: Dialect) {
     const name = dialect.table(table.name)
     const places = Object.keys(table.columns).map((_, place) => dialect.parameter(place + 1))
     const get = `SELECT ${list} FROM ${name} WHERE "id" = ${dialect.parameter(1)}`
-    const place = Object.keys(table.columns).indexOf('id')
-    const byIds = `SELECT ${list} FROM ${name} WHERE ${dialect.among('"id"', 'id', dialect.parameter(1))}`
     const prepared: Prepared = {
       list,
       get,
       lock: { share: get + dialect.lock('share'), update: get + dialect.lock('update') },
-      getByIds: { sql: byIds, place },
       insert: `INSERT INTO ${name} (${list}) VALUES (${places.join(', ')}) ON CONFLICT DO NOTHING`,
       finds: new Map<string, string>(),
       read: rowReader(dialect, table.columns),

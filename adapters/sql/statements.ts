@@ -130,8 +130,8 @@ export function statementsOf(dialect: Dialect) {
   function get(table: TableShape, id: string): Statement {
     const wanted = encodeWanted(dialect, 'id', id)
     if (wanted === undefined) return written(table, { where: { id } })
-    const { get, getByIds } = preparedOf(table)
-    return { sql: get, values: [wanted], single: true, byIds: getByIds, reads: table.name }
+    const { get } = preparedOf(table)
+    return { sql: get, values: [wanted], single: true, reads: table.name }
   }
 
   return {

@@ -7,7 +7,6 @@ import { keep, send } from '../../sql/postgres/wire/send.ts'
 import type { Statement } from '../../sql/statement.ts'
 import type { Rows } from '../sql/session.ts'
 import type { Snapshot } from '../sql/snapshots.ts'
-import { gathering } from './gathering.ts'
 import { type Language, named, type Sender, senderAfter } from './transaction-sender.ts'
 
 const begin = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'
@@ -57,12 +56,11 @@ async function endOf({ begun }: Beginning, name: string | undefined, isHosts: bo
 
 /** Runs the statements of the reads. If one fails, its read gets the error, and the others `conflict`. */
 function readsOn(sender: Sender): (statement: Statement) => Promise<Rows> {
-  const run = gathering(async (statement) => (await sender.run(statement)).rows)
   let failed = false
   return async (statement) => {
     if (failed) throw new Conflict('another read in the same snapshot failed')
     try {
-      return await run(statement)
+      return (await sender.run(statement)).rows
     } catch (error) {
       if (failed || faultOf(error) === 'aborted') throw new Conflict('another read in the same snapshot failed', { cause: error })
       failed = true

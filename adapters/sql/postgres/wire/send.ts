@@ -122,7 +122,7 @@ export function keep(client: PgClient): () => void {
 }
 
 /** Calls back when all work of this tick waits for something. */
-export function atEndOfTick(callback: () => void): void {
+function atEndOfTick(callback: () => void): void {
   // A tick's callbacks run when no promise has anything left to run.
   queueMicrotask(() => nextTick(callback))
 }
