@@ -46,7 +46,7 @@ describe.each(Object.entries(setups))('docs/%s.md', (name, setup) => {
     const page = await readFile(pathOf(name), 'utf8')
     const state = withWholeFiles(page, setup) === page ? 'current' : 'out of date: run `npx node scripts/whole-files.ts`'
     expect(state).toBe('current')
-    expect(blocksOf(page).length).toBeGreaterThan(1)
+    expect(blocksOf(page).length).toBeGreaterThan(0)
   })
 
   test('has whole files that each run alone', async () => {
