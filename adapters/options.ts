@@ -4,7 +4,7 @@ import { kind, shown } from '../lib/base/describe-value.ts'
 import { type Checked, checkedOptions, must, withMethods } from '../lib/base/options.ts'
 import type { OutboxWriter } from '../lib/storage/contract.ts'
 
-export { callable, count, flag, group, positive, type RulesOf, stated, withMethods } from '../lib/base/options.ts'
+export { callable, count, flag, group, positive, type RulesOf, rejectUndefined, withMethods } from '../lib/base/options.ts'
 
 /**
  * @param call the call's name, for the message

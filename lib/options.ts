@@ -12,7 +12,7 @@ import {
   must,
   oneOf,
   type RulesOf,
-  stated,
+  rejectUndefined,
   withMethods,
 } from './base/options.ts'
 import type { Tracing } from './base/tracing.ts'
@@ -149,7 +149,7 @@ export const optionRules = {
     ),
   ),
   allowHttp: v.optional(flag, false),
-  trustProxy: stated(
+  trustProxy: rejectUndefined(
     v.optional(v.union([v.boolean(), count], must('be true or false, or the number of proxies')), false),
     'the headers of your proxies would be ignored',
   ),
@@ -158,11 +158,11 @@ export const optionRules = {
     group({ ...sizeRules, perMinute: v.optional(group({ standard: rate, premium: rate, unlimited: rate }), perMinute) }),
     {},
   ),
-  rateLimiter: stated(v.optional(withMethods<RateLimiter>(['count'])), 'requests would not be limited'),
-  authenticate: stated(v.optional(callable<NonNullable<Options['authenticate']>>()), 'tokens of your own would not be looked at'),
+  rateLimiter: rejectUndefined(v.optional(withMethods<RateLimiter>(['count'])), 'requests would not be limited'),
+  authenticate: rejectUndefined(v.optional(callable<NonNullable<Options['authenticate']>>()), 'tokens of your own would not be looked at'),
   hooks: v.optional(
     instance<Hooks>({
-      before: stated(v.optional(callable()), 'no hook could veto a request'),
+      before: rejectUndefined(v.optional(callable()), 'no hook could veto a request'),
       after: v.optional(callable()),
       onError: v.optional(callable()),
     }),
@@ -181,8 +181,8 @@ export const optionRules = {
   ),
   clock: v.optional(withMethods<Clock>(['now']), systemClock),
   newMembersConsent: v.optional(flag, false),
-  keysOfFormerMembers: stated(v.optional(oneOf('accept', 'refuse'), 'accept'), 'the keys of former members would be accepted'),
-  encryptionKeys: stated(
+  keysOfFormerMembers: rejectUndefined(v.optional(oneOf('accept', 'refuse'), 'accept'), 'the keys of former members would be accepted'),
+  encryptionKeys: rejectUndefined(
     v.optional(
       v.array(
         v.custom<string>((key) => encryptionKeyBytes(key) !== undefined, encryptionKeyRule),

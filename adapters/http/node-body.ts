@@ -5,7 +5,7 @@ import { createPieces } from '../../lib/http/pieces.ts'
 import { type Bounds, watch } from './node-bounds.ts'
 
 /** The parts of a request that a host keeps: Express and its like on the request itself, Koa elsewhere. All may be missing. */
-export interface Kept {
+export interface HostBody {
   /** The whole path, where a framework has cut its mount point off `url`. */
   readonly originalUrl?: string
   /** Of Express: the path below which a middleware is mounted. */
@@ -16,7 +16,7 @@ export interface Kept {
 }
 
 /** A request with the additions of Express and its like. */
-export type HostRequest = IncomingMessage & Kept
+export type HostRequest = IncomingMessage & HostBody
 
 /** A body that the host has read before the community got the request. */
 export type HandedOver =
@@ -24,7 +24,7 @@ export type HandedOver =
   | { readonly kind: 'parsed'; readonly value: unknown }
 
 /** The body as the host keeps it; `undefined` if the stream must be read. */
-export function handedOver(request: IncomingMessage, { body, rawBody }: Kept): HandedOver | undefined {
+export function handedOver(request: IncomingMessage, { body, rawBody }: HostBody): HandedOver | undefined {
   if (body === undefined && rawBody === undefined) return undefined
   const bytes = bytesOf(rawBody) ?? bytesOf(body)
   if (bytes) return { kind: 'bytes', bytes }
@@ -61,7 +61,7 @@ const isUnread = (request: IncomingMessage): boolean => !request.readableDidRead
  */
 export async function readBody(
   request: IncomingMessage,
-  kept: Kept,
+  kept: HostBody,
   limit: number,
   bounds: Bounds,
   arrived: (bytes: number) => void = () => {},

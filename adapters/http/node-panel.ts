@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Panel } from '../../lib/panel/index.ts'
 import { maxFormBytes } from '../../lib/panel/request/form.ts'
-import type { HostRequest, Kept } from './node-body.ts'
+import type { HostRequest, HostBody } from './node-body.ts'
 import { address } from './node-request.ts'
 import { cut } from './node-stream.ts'
 import { inTurn } from './node-turns.ts'
@@ -43,11 +43,11 @@ export async function answerPanel<Host>(
   message: IncomingMessage,
   response: ServerResponse,
   taken?: () => void,
-  kept?: Kept,
+  kept?: HostBody,
 ): Promise<boolean> {
   const { owns } = panel
   if (owns) {
-    const { originalUrl }: Kept = kept ?? (message as HostRequest)
+    const { originalUrl }: HostBody = kept ?? (message as HostRequest)
     if (!owns(address(originalUrl ?? message.url).path)) return false
     await new Promise<void>((begin) => inTurn(message, response, begin))
   }

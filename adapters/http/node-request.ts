@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Incoming } from '../../lib/http/exchange.ts'
-import { type HostRequest, handedOver, type Kept, readBody } from './node-body.ts'
+import { type HostRequest, handedOver, type HostBody, readBody } from './node-body.ts'
 import { type Bounds, defaultBounds } from './node-bounds.ts'
 
 /**
@@ -14,7 +14,7 @@ export function toIncoming(
   request: HostRequest,
   bounds: Bounds = defaultBounds,
   whenSent?: Incoming['whenSent'],
-  kept: Kept = request,
+  kept: HostBody = request,
   requestId?: Incoming['requestId'],
 ): Incoming {
   return new NodeIncoming(request, bounds, whenSent, kept, requestId)
@@ -31,13 +31,13 @@ class NodeIncoming implements Incoming {
   readonly requestId: Incoming['requestId']
   readonly #request: HostRequest
   readonly #bounds: Bounds
-  readonly #kept: Kept
+  readonly #kept: HostBody
 
   constructor(
     request: HostRequest,
     bounds: Bounds,
     whenSent: Incoming['whenSent'],
-    kept: Kept,
+    kept: HostBody,
     requestId: Incoming['requestId'],
   ) {
     const { path, search } = address(kept.originalUrl ?? request.url)

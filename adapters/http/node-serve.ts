@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Answer, Incoming } from '../../lib/http/exchange.ts'
 import type { Community } from '../../lib/index.ts'
 import { writeAnswer } from './node-answer.ts'
-import type { Kept } from './node-body.ts'
+import type { HostBody } from './node-body.ts'
 import type { Bounds } from './node-bounds.ts'
 import { toIncoming } from './node-request.ts'
 import { cut } from './node-stream.ts'
@@ -20,7 +20,7 @@ export function answer(
   request: IncomingMessage,
   response: ServerResponse,
   requestId?: Incoming['requestId'],
-  kept?: Kept,
+  kept?: HostBody,
 ): void {
   const begin = (done: () => void) => {
     let sent = done

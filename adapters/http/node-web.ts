@@ -5,7 +5,7 @@ import type { Incoming } from '../../lib/http/exchange.ts'
 import { isHost } from '../../lib/http/host.ts'
 import { type FetchHandler, fetched } from './mounted.ts'
 import { writeBytes, writeFile } from './node-answer.ts'
-import type { Kept } from './node-body.ts'
+import type { HostBody } from './node-body.ts'
 import type { Bounds } from './node-bounds.ts'
 import { header, toIncoming } from './node-request.ts'
 import { cut } from './node-stream.ts'
@@ -28,7 +28,7 @@ export function requestOf(
   message: IncomingMessage,
   signal: AbortSignal,
   { read, text }: BodyReader,
-  kept?: Kept,
+  kept?: HostBody,
   bounds?: Bounds,
 ): Request {
   const incoming = toIncoming(message, bounds, undefined, kept)
@@ -103,7 +103,7 @@ export async function answerFetch(
   message: IncomingMessage,
   response: ServerResponse,
   taken?: () => void,
-  kept?: Kept,
+  kept?: HostBody,
 ): Promise<void> {
   await new Promise<void>((begin) => inTurn(message, response, begin))
   const gone = new AbortController()

@@ -4,7 +4,7 @@ import { must } from '../../lib/base/options.ts'
 import { type Client, createClient } from '../../lib/client/index.ts'
 import type { Community } from '../../lib/index.ts'
 import { notLoaded, requirePackage } from '../optional-package.ts'
-import { checkOptions, stated, withMethods } from '../options.ts'
+import { checkOptions, rejectUndefined, withMethods } from '../options.ts'
 import { type ToolChoice, toolsOf } from './tools.ts'
 
 /** Options of `createMcp`. */
@@ -38,7 +38,7 @@ const groups = v.optional(v.array(v.string(), must('be a list of groups')))
 const rules = {
   network: v.optional(v.union([v.string(), v.number()], must('be the id or subdomain of a network'))),
   // Its value is never shown.
-  token: stated(
+  token: rejectUndefined(
     v.optional(v.pipe(v.string('must be an API token'), v.nonEmpty('must be an API token'))),
     'each request would bring its own token',
   ),
@@ -50,7 +50,7 @@ const rules = {
     [],
   ),
   write: groups,
-  only: stated(groups, 'there would be tools for every group'),
+  only: rejectUndefined(groups, 'there would be tools for every group'),
 }
 
 const bearer = (request: Request): string | undefined =>

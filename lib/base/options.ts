@@ -38,7 +38,7 @@ const issueOf = (input: unknown, message: string): v.BaseIssue<unknown> => ({
 const stranger = (name: string, known: readonly string[]): string =>
   /^[\w-]{1,40}$/.test(name) ? `does not exist; ${suggestion(name, known)}` : `does not exist; allowed: ${known.join(', ')}`
 
-/** Where a rule keeps what would be missing; see `stated`. */
+/** Where a rule keeps what would be missing; see `rejectUndefined`. */
 const without = Symbol('without')
 
 /**
@@ -46,7 +46,7 @@ const without = Symbol('without')
  * always a variable that is not set.
  * @param missing the consequence of `undefined`, as the end of a sentence: "requests would not be limited"
  */
-export const stated = <S extends v.GenericSchema>(rule: S, missing: string): S => ({ ...rule, [without]: missing })
+export const rejectUndefined = <S extends v.GenericSchema>(rule: S, missing: string): S => ({ ...rule, [without]: missing })
 
 /** What is wrong with an `undefined` that was written down, if that is refused. */
 function unstated(schema: object, given: object, name: string): string | undefined {

@@ -133,7 +133,7 @@ export const Rotation = shape({
   keepOldSeconds: optional(integerBetween(0, 30 * 86_400)),
 })
 
-export type Given = v.InferOutput<typeof EndpointUpdate>
+export type EndpointInput = v.InferOutput<typeof EndpointUpdate>
 
 /**
  * Event types as on the wire; each audience has its own. None of them: every one.

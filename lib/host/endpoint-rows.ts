@@ -10,7 +10,7 @@ import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
 import { type EndpointRow, webhookEndpoints } from '../storage/tables/administration.ts'
 import type { Endpoint } from './endpoint.ts'
-import { eventTypes, type Given, newEndpointKey, newSecret } from './endpoint-fields.ts'
+import { eventTypes, type EndpointInput, newEndpointKey, newSecret } from './endpoint-fields.ts'
 import { live } from './endpoint-rotation.ts'
 import { newPrivateKey, publicKeysOf } from './public-keys.ts'
 
@@ -29,7 +29,7 @@ const mostConditions = 5000
  * @param before the endpoint that is changed; missing for a new one
  * @throws ApiError 422 when the network has too many endpoints, or their filters too many conditions
  */
-export async function keepBounded(tx: ScopedTx, { filter }: Given, before?: EndpointRow): Promise<void> {
+export async function keepBounded(tx: ScopedTx, { filter }: EndpointInput, before?: EndpointRow): Promise<void> {
   if (before && !filter) return
   const others = (await tx.find(webhookEndpoints, {})).filter(({ id }) => id !== before?.id)
   if (!before && others.length >= mostEndpoints)
@@ -51,7 +51,7 @@ export const hasOver = ({ old_keys, old_secrets }: EndpointRow, now: number): bo
   [old_keys, old_secrets].some((old) => (old?.length ?? 0) > (live(old, now)?.length ?? 0))
 
 /** The columns that change. A key or secrets that are given outright end those before them. */
-export async function columnsOf(chance: Chance, { events, key, secrets, headers, ...rest }: Given, before?: EndpointRow) {
+export async function columnsOf(chance: Chance, { events, key, secrets, headers, ...rest }: EndpointInput, before?: EndpointRow) {
   const withPair = async (given: readonly string[] | 'ed25519' | undefined) =>
     given !== 'ed25519' ? given : before?.public_keys ? undefined : [await newPrivateKey(chance)]
   const audience = rest.audience ?? before?.audience ?? attributeDefaults.audience
@@ -77,7 +77,7 @@ export async function secretLike(chance: Chance, given: string | true, { public_
 }
 
 /** Headers as they are stored; null for none. */
-function headersOf(given: Exclude<Given['headers'], undefined>): EndpointRow['headers'] {
+function headersOf(given: Exclude<EndpointInput['headers'], undefined>): EndpointRow['headers'] {
   const headers = Object.entries(given ?? {}).map(([name, value]) => ({ name, value }))
   return headers.length > 0 ? headers : null
 }

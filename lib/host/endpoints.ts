@@ -17,7 +17,7 @@ import {
   updatedEndpoint,
 } from './audit/endpoint-lines.ts'
 import type { Endpoint, EndpointChanges, EndpointRotation, NewEndpoint, RegisteredEndpoint, RotatedEndpoint } from './endpoint.ts'
-import { EndpointUpdate, type Given, NewUpsert, newEndpointKey, Rotation, Upsert } from './endpoint-fields.ts'
+import { EndpointUpdate, type EndpointInput, NewUpsert, newEndpointKey, Rotation, Upsert } from './endpoint-fields.ts'
 import { live, rotated, upsertOf } from './endpoint-rotation.ts'
 import {
   columnsOf,
@@ -119,7 +119,7 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
   }
 
   /** Changes what is given, with the line of the audit. */
-  async function write(tx: HostTx, before: EndpointRow, given: Given): Promise<Changed<EndpointRow>> {
+  async function write(tx: HostTx, before: EndpointRow, given: EndpointInput): Promise<Changed<EndpointRow>> {
     await keepApart(tx, given.url, before.id)
     await keepBounded(tx, given, before)
     const columns = await columnsOf(chance, given, before)

@@ -8,7 +8,7 @@ import type { Id } from '../storage/table.ts'
 import type { NetworkRow } from '../storage/tables/administration.ts'
 import type { Repeatable } from './idempotency.ts'
 import type { Paging } from './page.ts'
-import type { Worked } from './transactions.ts'
+import type { TxResult } from './transactions.ts'
 import type { Address } from './wire.ts'
 
 /**
@@ -74,7 +74,7 @@ export interface TxCaller {
 }
 
 /** A step in a transaction. */
-export type Step<T> = (tx: ScopedTx, caller: TxCaller) => Promise<Worked<T>>
+export type Step<T> = (tx: ScopedTx, caller: TxCaller) => Promise<TxResult<T>>
 
 /** The text of an answer; `''` where there is no body. */
 export interface TextAnswer {

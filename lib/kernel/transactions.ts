@@ -31,7 +31,7 @@ export interface Moment {
 export type Kind = 'reads' | 'writes'
 
 /** The result of work in a transaction, and the events that go out if it commits. */
-export interface Worked<T> {
+export interface TxResult<T> {
   readonly result: T
   readonly emissions: readonly Emission[]
 }
@@ -42,7 +42,7 @@ export interface Transactions {
    * Runs work in a transaction. Its events are written with it; `hooks.after` gets them when it has committed.
    * @throws ApiError 422 when a unique key is taken
    */
-  run<T>(network_id: Id, at: Moment, kind: Kind, work: (tx: ScopedTx) => Promise<Worked<T>>): Promise<T>
+  run<T>(network_id: Id, at: Moment, kind: Kind, work: (tx: ScopedTx) => Promise<TxResult<T>>): Promise<T>
   /**
    * Runs the host's own work in a transaction of a network, with the events that it emits.
    * @throws ApiError 422 when a unique key is taken, 503 when the storage is in trouble
@@ -58,11 +58,11 @@ export interface Transactions {
 }
 
 /** Runs a transaction, and again when it lost a race: after some runs with pauses of chance, so that the others come through. */
-export function again<T>(transaction: () => Promise<T>, run = 1): Promise<T> {
+export function retryOnConflict<T>(transaction: () => Promise<T>, run = 1): Promise<T> {
   return transaction().catch(async (error: unknown) => {
     if (!isLostRace(error) || run >= (isUniqueViolation(error) ? maxRunsForKey : maxRuns)) throw error
     if (run >= promptRuns) await pause(systemChance.below(pauseStep * (run - promptRuns + 1)))
-    return again(transaction, run + 1)
+    return retryOnConflict(transaction, run + 1)
   })
 }
 
@@ -75,9 +75,9 @@ export function transactionsOf(settings: Settings, newId: () => Id, committed?: 
   const pending = new Set<Promise<void>>()
 
   /** @param work with the storage's own transaction, which it wraps for whoever works */
-  async function run<T>(network_id: Id, at: Moment, kind: Kind, work: (tx: Tx) => Promise<Worked<T>>): Promise<T> {
+  async function run<T>(network_id: Id, at: Moment, kind: Kind, work: (tx: Tx) => Promise<TxResult<T>>): Promise<T> {
     // Reads cause no events.
-    if (kind === 'reads') return (await again(() => storage.transaction(work, { readOnly: true }))).result
+    if (kind === 'reads') return (await retryOnConflict(() => storage.transaction(work, { readOnly: true }))).result
     let events: CommittedEvent[] = []
     const worked = async (tx: Tx) => {
       const { result, emissions } = await work(tx)
@@ -90,7 +90,7 @@ export function transactionsOf(settings: Settings, newId: () => Id, committed?: 
       return result
     }
     try {
-      const result = await again(() => storage.transaction(worked, { readOnly: false }))
+      const result = await retryOnConflict(() => storage.transaction(worked, { readOnly: false }))
       for (const event of events) (committed ?? announce)(event)
       return result
     } catch (error) {
@@ -132,7 +132,7 @@ export function transactionsOf(settings: Settings, newId: () => Id, committed?: 
         }),
       ),
     read: (network_id, body) =>
-      refusingTrouble(() => again(() => storage.transaction((tx) => body(scoped(tx, network_id)), { readOnly: true }))),
+      refusingTrouble(() => retryOnConflict(() => storage.transaction((tx) => body(scoped(tx, network_id)), { readOnly: true }))),
     announce,
     settled: () => Promise.all(pending),
     newId,

@@ -1,7 +1,7 @@
 /** The options of the panel, and their rules. */
 import * as v from 'valibot'
 import { type Clock, systemClock } from '../base/clock.ts'
-import { callable, checkedOptions, instance, must, type RulesOf, stated, withMethods } from '../base/options.ts'
+import { callable, checkedOptions, instance, must, type RulesOf, rejectUndefined, withMethods } from '../base/options.ts'
 import { reporterOf } from '../kernel/report.ts'
 import { isPath, isPublicUrl } from '../options.ts'
 import type { RelayAdmin } from '../relay/relay-admin.ts'
@@ -90,7 +90,7 @@ const signOut = v.custom<string>(
 
 const rules = {
   authorize: callable<Authorize<never>>(),
-  relay: stated(
+  relay: rejectUndefined(
     v.optional(withMethods<RelayAdmin>([...relayCalls, 'enable', 'disable'])),
     'deliveries would not be shown (`admin` of `await startRelay(…)`)',
   ),
@@ -99,7 +99,7 @@ const rules = {
     v.custom<string>(isPublicUrl, must('be an address such as https://example.org, without a trailing slash')),
   ),
   brand: v.optional(instance<Brand>({ name: v.optional(name), logo: v.optional(logo), accent: v.optional(accent) }), {}),
-  maskedFields: stated(v.optional(names, []), 'no field would be masked'),
+  maskedFields: rejectUndefined(v.optional(names, []), 'no field would be masked'),
   timeoutMs: v.optional(milliseconds, 20_000),
   signOut: v.optional(signOut),
   scalar: v.optional(callable<() => Promise<Uint8Array>>()),

@@ -196,7 +196,7 @@ interface Parties {
 }
 
 /** An answer, and its chosen options. */
-interface Given {
+interface AnswerInput {
   readonly row: AnswerRow
   readonly chosen: readonly SegmentRow[]
 }
@@ -234,12 +234,12 @@ async function permit({ tx, principal }: Pick<AnswerCall, 'tx' | 'principal'>, {
 }
 
 /** The answer so far. */
-async function lastAnswer({ tx }: Pick<AnswerCall, 'tx'>, { field, member }: Parties): Promise<Given | undefined> {
+async function lastAnswer({ tx }: Pick<AnswerCall, 'tx'>, { field, member }: Parties): Promise<AnswerInput | undefined> {
   const row = await tx.first(answers, { custom_field_id: field.id, member_id: member.id })
   return row && { row, chosen: await choicesOf(tx, field.id, member.id) }
 }
 
-async function removeAnswer(call: AnswerCall, parties: Parties, { row, chosen }: Given): Promise<void> {
+async function removeAnswer(call: AnswerCall, parties: Parties, { row, chosen }: AnswerInput): Promise<void> {
   await call.tx.remove(answers, row.id)
   await choose(call, parties, chosen, [])
   const text = textOfAnswer(parties.field, row)

@@ -23,7 +23,7 @@ export type AnswerValue = Pick<
   | 'longitude'
   | 'locations'
 >
-type Given = { readonly [Name in keyof AnswerValue]?: AnswerValue[Name] | undefined }
+type AnswerInput = { readonly [Name in keyof AnswerValue]?: AnswerValue[Name] | undefined }
 
 /** The value of an answer to a dropdown: none, for its choices stand elsewhere. */
 export const noValue: AnswerValue = {
@@ -62,7 +62,7 @@ const partsOf: { readonly [K in Kind]: readonly (keyof AnswerValue)[] } = {
 const hasParts = (kind: CustomFieldRow['response_type']): kind is Kind => kind in partsOf
 
 /** Whether a value means that there is no answer. */
-const isEmpty = (value: Given[keyof AnswerValue]): boolean =>
+const isEmpty = (value: AnswerInput[keyof AnswerValue]): boolean =>
   value === null || value === undefined || (typeof value === 'string' && value.trim() === '') || isEmptyList(value)
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0
 
@@ -74,7 +74,7 @@ const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.l
 export async function readAnswer(
   context: Pick<Context, 'ports' | 'limits'>,
   field: CustomFieldRow,
-  given: Given,
+  given: AnswerInput,
 ): Promise<AnswerValue | undefined> {
   const { response_type } = field
   if (!hasParts(response_type)) fail(invalid('custom_field_id'), unsupported(field))

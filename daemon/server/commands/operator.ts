@@ -124,7 +124,7 @@ async function notAControl(address: string): Promise<UsageError> {
 }
 
 /** Which server, if neither its control file nor its storage is named: the one on a port, or the only one of this user. */
-export interface Sought {
+export interface ServerQuery {
   readonly storage?: string | undefined
   readonly port?: number | undefined
 }
@@ -134,7 +134,7 @@ export interface Sought {
  * @throws CommandFailure if there is none
  * @throws UsageError if there are several
  */
-export async function soughtServer({ storage, port }: Sought): Promise<ServerOperator> {
+export async function soughtServer({ storage, port }: ServerQuery): Promise<ServerOperator> {
   const name = storage === undefined ? undefined : await storageName(storage)
   const all = await runningServers()
   const found = all.filter(

@@ -5,7 +5,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 export type Phase = 'starting' | 'ready' | 'ending'
 
 /** A request that has ended, for logs and figures. */
-export interface Seen {
+export interface RequestEntry {
   readonly request: IncomingMessage
   readonly path: string
   /** 0: the client was gone before the answer. */
@@ -15,7 +15,7 @@ export interface Seen {
 
 export interface Watcher {
   began(): void
-  ended(seen: Seen): void
+  ended(seen: RequestEntry): void
 }
 
 export interface Front {

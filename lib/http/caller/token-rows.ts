@@ -4,7 +4,7 @@
  */
 import { BoundedMap } from '../../base/bounded.ts'
 import { hashToken, isToken } from '../../base/token.ts'
-import { again } from '../../kernel/transactions.ts'
+import { retryOnConflict } from '../../kernel/transactions.ts'
 import type { HostPrincipal, Settings } from '../../settings.ts'
 import type { Tx } from '../../storage/contract.ts'
 import type { Id } from '../../storage/table.ts'
@@ -52,7 +52,7 @@ export function tokenRows({ storage, keysOfFormerMembers }: Pick<Settings, 'stor
       const own = network_id === undefined || network_id === probable ? network : await tx.get(networks, network_id)
       return { key, network: own, isFormer }
     }
-    return again(() => storage.transaction(look, { readOnly: true }))
+    return retryOnConflict(() => storage.transaction(look, { readOnly: true }))
   }
 
   return {

@@ -29,7 +29,7 @@ export interface Slot {
 }
 
 /** Deliveries of a part of a search. */
-export interface Walked {
+export interface SearchPart {
   readonly found: readonly DeliveryRow[]
   /** The id up to which they are found. */
   readonly reached: number
@@ -61,7 +61,7 @@ export interface OperatorStore {
   /** The exact JSON of a delivery, or null if it is no longer kept. */
   body(delivery: number): Promise<string | null>
   /** The deliveries of a search in parts; each reads a bounded number of rows. */
-  walk(search: DeliverySearch, order: 'ASC' | 'DESC', limit?: number): AsyncGenerator<Walked>
+  walk(search: DeliverySearch, order: 'ASC' | 'DESC', limit?: number): AsyncGenerator<SearchPart>
   /** How many deliveries a search has, in parts; each reads a bounded number of rows. */
   counts(search: DeliverySearch): AsyncGenerator<number>
   /** The id after the newest delivery. */

@@ -6,7 +6,7 @@ import { isClientError } from '../../../../lib/client/index.ts'
 import { UsageError } from '../../../usage.ts'
 import { fewRetries } from '../first-requests.ts'
 import type { Server } from '../from-server.ts'
-import { isGiven, textOf } from '../given.ts'
+import { isApiRecord, textOf } from '../api-record.ts'
 import { type Paced, pacedClient } from '../paced-client.ts'
 import { pageWatch } from '../page-watch.ts'
 import type { Read } from './reads.ts'
@@ -33,8 +33,8 @@ export interface Answered {
 /** The fields of an answer around its records. */
 const envelopeOf = (body: unknown): string => {
   if (Array.isArray(body)) return 'a list alone'
-  if (!isGiven(body)) return typeof body
-  const links = isGiven(body['links']) ? ` with links ${Object.keys(body['links']).sort().join(', ')}` : ''
+  if (!isApiRecord(body)) return typeof body
+  const links = isApiRecord(body['links']) ? ` with links ${Object.keys(body['links']).sort().join(', ')}` : ''
   return `{ ${Object.keys(body).sort().join(', ')} }${links}`
 }
 
@@ -85,7 +85,7 @@ export async function askRecord({ paced }: Side, { route, params, query }: Read,
       const call = paced.client.call(route.id, { params, query }, { signal })
       return 'withResponse' in call ? call.withResponse() : undefined
     })
-    return isGiven(answered) ? { status: Number(answered['status']), body: answered['data'] } : { status: 0, body: undefined }
+    return isApiRecord(answered) ? { status: Number(answered['status']), body: answered['data'] } : { status: 0, body: undefined }
   } catch (error) {
     return refusalIn(error)
   }
@@ -99,13 +99,13 @@ export async function reach({ paced, name }: Side): Promise<void> {
   const shown = paced.client.network.show(fewRetries).withResponse()
   const { status, body } = await shown.then((answer): Answered => ({ status: answer.status, body: answer.data }), refusalIn)
   if (isRefusedToken({ status, body })) return
-  if (status >= 300 || !isGiven(body) || textOf(body['id']) === '')
+  if (status >= 300 || !isApiRecord(body) || textOf(body['id']) === '')
     throw new UsageError(`${name} is not there (status ${status}): look at the address and at the network`)
 }
 
 /** Whether an answer is about the token alone: it lacks a scope (interface.md, 6.4). */
 export const isRefusedToken = ({ status, body }: Answered): boolean =>
-  status === 403 && isGiven(body) && typeof body['message'] === 'string'
+  status === 403 && isApiRecord(body) && typeof body['message'] === 'string'
 
 /** The status and the body of a refusal. @throws any other error */
 function refusalIn(error: unknown): Answered {

@@ -1,5 +1,5 @@
 /** One list of two servers, record by record. The lists are read side by side, so that neither is held whole. */
-import { type Given, isGiven } from '../given.ts'
+import { type ApiRecord, isApiRecord } from '../api-record.ts'
 import { askPages, isRefusedToken, type PageAnswered, type Side } from './ask.ts'
 import { compare, type Rules } from './differences.ts'
 import { idOf, type Read } from './reads.ts'
@@ -14,7 +14,7 @@ export interface ListOptions {
   /** Called if both servers refuse their token. */
   readonly refused: () => void
   /** Is given each record of the first server. */
-  readonly found: (record: Given) => void
+  readonly found: (record: ApiRecord) => void
 }
 
 /** The records of one server that the other one has not shown yet. */
@@ -45,7 +45,7 @@ export async function compareLists(a: Side, b: Side, read: Read, options: ListOp
     }
     take(one, left, most)
     take(other, right, most)
-    for (const record of one?.records ?? []) if (isGiven(record)) found(record)
+    for (const record of one?.records ?? []) if (isApiRecord(record)) found(record)
     for (const [id, record] of left.records) {
       if (!right.records.has(id)) continue
       compare(record, right.records.get(id), `items[${id}]`, rules, tell)
@@ -70,7 +70,7 @@ async function next(pages: AsyncGenerator<PageAnswered, void, undefined>, side: 
 function take(page: PageAnswered | undefined, side: Waiting, most: number): void {
   for (const record of page?.records ?? []) {
     if (side.order.length >= most) break
-    const id = (isGiven(record) ? idOf(record) : '') || `#${side.order.length}`
+    const id = (isApiRecord(record) ? idOf(record) : '') || `#${side.order.length}`
     side.records.set(id, record)
     side.order.push(id)
   }

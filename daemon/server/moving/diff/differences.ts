@@ -1,5 +1,5 @@
 /** The differences between two values of JSON, of shape and of value. */
-import { isGiven } from '../given.ts'
+import { isApiRecord } from '../api-record.ts'
 
 /** One difference. A missing field is `undefined`. */
 export interface Difference {
@@ -50,7 +50,7 @@ export function compare(
       compare(a[index], b[index], `${field}[${index}]`, rules, tell, depth + 1)
     return
   }
-  if (isGiven(a) && isGiven(b)) {
+  if (isApiRecord(a) && isApiRecord(b)) {
     for (const name of new Set([...Object.keys(a), ...Object.keys(b)]))
       compare(a[name], b[name], field === '' ? name : `${field}.${name}`, rules, tell, depth + 1)
     return

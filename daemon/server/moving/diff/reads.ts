@@ -1,6 +1,6 @@
 /** Which read requests two servers are asked: every GET of the API, with ids and filters out of the answers of the first one. */
 import { type ClientRoute, routes } from '../../../../lib/client/routes.ts'
-import { type Given, isGiven, shownAddress, textOf, within } from '../given.ts'
+import { type ApiRecord, isApiRecord, shownAddress, textOf, within } from '../api-record.ts'
 
 /** One request. */
 export interface Read {
@@ -12,7 +12,7 @@ export interface Read {
 /** A record that an answer has shown, with the ids in the path of its list. */
 export interface Found {
   readonly params: Readonly<Record<string, string>>
-  readonly record: Given
+  readonly record: ApiRecord
 }
 
 const reads = routes.filter(({ method }) => method === 'GET')
@@ -50,7 +50,7 @@ export function listOfRecord({ path }: ClientRoute): ClientRoute | undefined {
 }
 
 /** The id of a record: payments have theirs in a part of it. */
-export const idOf = (record: Given): string =>
+export const idOf = (record: ApiRecord): string =>
   textOf(record['id'] ?? within(record, 'subscription')['id'] ?? within(record, 'purchase')['id'])
 
 /** The path of a request, below the network. */
@@ -66,10 +66,10 @@ interface Filter {
   readonly param: string
   /** The list whose records have the values. */
   readonly from: string
-  readonly value: (record: Given) => string
+  readonly value: (record: ApiRecord) => string
 }
 
-const field = (name: string) => (record: Given) => textOf(record[name])
+const field = (name: string) => (record: ApiRecord) => textOf(record[name])
 
 const filters: readonly Filter[] = [
   { route: 'members.by_email', param: 'email', from: 'members.list', value: ({ email }) => shownAddress(email) ?? '' },
@@ -110,7 +110,7 @@ export function filteredReads(found: (list: string) => readonly Found[], most: n
     if (!route) return []
     const made = new Map<string, Read>()
     for (const { params, record } of found(from)) {
-      const text = isGiven(record) ? value(record) : ''
+      const text = isApiRecord(record) ? value(record) : ''
       if (text === '' || made.size >= most) continue
       // The ids of the path, where the filtered list has some.
       const own = Object.fromEntries(route.params.map((name) => [name, params[name] ?? '']))

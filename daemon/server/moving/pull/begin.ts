@@ -6,7 +6,7 @@ import type { Id } from '../../../../lib/storage/table.ts'
 import { type NetworkRow, networks } from '../../../../lib/storage/tables/administration.ts'
 import { UsageError } from '../../../usage.ts'
 import { fewRetries, memberOfToken } from '../first-requests.ts'
-import { type Given, isGiven, textOf } from '../given.ts'
+import { type ApiRecord, isApiRecord, textOf } from '../api-record.ts'
 import type { Paced } from '../paced-client.ts'
 import { type Ids, idsFrom } from './ids.ts'
 import { noteOf, notesAbout, putNote } from './notes.ts'
@@ -17,7 +17,7 @@ export interface Begun {
   readonly network: Pick<NetworkRow, 'id' | 'subdomain' | 'title'>
   readonly ids: Ids
   /** The token's member, if the server shows it. */
-  readonly me: Given | undefined
+  readonly me: ApiRecord | undefined
 }
 
 /** The plan of a new network, by the limit that the answers of its source show. */
@@ -35,7 +35,7 @@ function planOf(headers: Headers): NetworkRow['service_plan'] {
 export async function begin(source: Paced, storage: Storage, from: string): Promise<Begun> {
   const answered = await source.run(() => source.client.network.show(fewRetries).withResponse())
   const record: unknown = answered.data
-  if (!isGiven(record) || textOf(record['id']) === '')
+  if (!isApiRecord(record) || textOf(record['id']) === '')
     throw new UsageError(`${from} shows no network: is --from the address of its API?`)
   const ids = idsFrom(await idPairs(storage, idsFrom(new Map()).here(record['id'])))
   const id = ids.here(record['id'])

@@ -5,13 +5,13 @@ import { type ScopedTx, scoped } from '../../../../lib/storage/scoped.ts'
 import { networks } from '../../../../lib/storage/tables/administration.ts'
 import { customFields, memberSegments, segments } from '../../../../lib/storage/tables/custom-fields.ts'
 import { collections, members, spaces } from '../../../../lib/storage/tables/members.ts'
-import { type Given, textOf } from '../given.ts'
+import { type ApiRecord, textOf } from '../api-record.ts'
 import { derivedId } from './ids.ts'
 import type { Pulling } from './pulling.ts'
 import type { Facts } from './stage.ts'
 
 /** Writes them. */
-export async function finish(tx: Tx, { network_id, ids, state }: Pulling, me: Given | undefined): Promise<void> {
+export async function finish(tx: Tx, { network_id, ids, state }: Pulling, me: ApiRecord | undefined): Promise<void> {
   const here = scoped(tx, network_id)
   await showAddresses(here, state.facts)
   await ownFields(here)

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { isStorableId } from '../../../../lib/base/ids.ts'
 import type { Id } from '../../../../lib/storage/table.ts'
-import { textOf } from '../given.ts'
+import { textOf } from '../api-record.ts'
 
 /** Ids that are made of something else are in the upper half, which no clock reaches before 2060. */
 const upperHalf = 2n ** 52n

@@ -1,5 +1,5 @@
 /** The state that the parts of a running pull share. */
-import { again } from '../../../../lib/kernel/transactions.ts'
+import { retryOnConflict } from '../../../../lib/kernel/transactions.ts'
 import type { Storage, Tx } from '../../../../lib/storage/contract.ts'
 import type { Id } from '../../../../lib/storage/table.ts'
 import type { Paced } from '../paced-client.ts'
@@ -25,7 +25,7 @@ export interface Pulling {
 /** Writes in one transaction, with the ids that came up in it. It runs again when it has lost a race. */
 export async function write<T>({ storage, ids, network_id }: Pulling, work: (tx: Tx) => Promise<T>): Promise<T> {
   let noted: readonly Id[] = []
-  const result = await again(() =>
+  const result = await retryOnConflict(() =>
     storage.transaction(async (tx) => {
       const done = await work(tx)
       const pairs = [...ids.unsaved]

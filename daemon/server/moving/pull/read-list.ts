@@ -4,7 +4,7 @@ import type { Page } from '../../../../lib/client/index.ts'
 import { isClientError } from '../../../../lib/client/index.ts'
 import { scoped } from '../../../../lib/storage/scoped.ts'
 import type { Id } from '../../../../lib/storage/table.ts'
-import { type Given, isGiven } from '../given.ts'
+import { type ApiRecord, isApiRecord } from '../api-record.ts'
 import { pageWatch } from '../page-watch.ts'
 import { notesAbout, putNote, removeNote } from './notes.ts'
 import { type Pulling, write } from './pulling.ts'
@@ -16,7 +16,7 @@ import { type Counts, noCounts, writeRecords } from './write-records.ts'
 export interface ReadList {
   readonly place: Place
   /** Records that are not written yet: those of a list of one page. */
-  readonly records: readonly Given[]
+  readonly records: readonly ApiRecord[]
   /** The rows of records that were written, page by page. */
   readonly written: readonly Id[]
   /** Their counts. */
@@ -27,13 +27,13 @@ export interface ReadList {
 
 const perPage = '100'
 
-const Seen = v.object({
+const PageNote = v.object({
   number: v.number(),
   ids: v.array(v.string()),
   next: v.nullable(v.string()),
   counts: v.object({ read: v.number(), added: v.number(), changed: v.number(), removed: v.number(), left: v.number() }),
 })
-type Seen = v.InferOutput<typeof Seen>
+type PageNote = v.InferOutput<typeof PageNote>
 
 /** Asks for a page. */
 async function askPage(
@@ -58,10 +58,10 @@ export const labelOf = (network_id: Id, { name }: Stage, { params }: Pick<Place,
   [network_id, name, ...Object.values(params)].join(' ')
 
 /** The pages that an earlier run has written, without a gap. */
-async function pagesBefore({ storage }: Pulling, label: string): Promise<readonly Seen[]> {
+async function pagesBefore({ storage }: Pulling, label: string): Promise<readonly PageNote[]> {
   const notes = await storage.transaction((tx) => notesAbout(tx, 'seen', label), { readOnly: true })
   const pages = notes.flatMap(({ body }) => {
-    const page = v.safeParse(Seen, JSON.parse(body))
+    const page = v.safeParse(PageNote, JSON.parse(body))
     return page.success ? [page.output] : []
   })
   pages.sort((a, b) => a.number - b.number)
@@ -123,7 +123,7 @@ async function readPages(
   stage: Stage,
   place: Place,
   label: string,
-  before: readonly Seen[],
+  before: readonly PageNote[],
   former: Counts,
   signal: AbortSignal,
 ): Promise<ReadList | undefined> {
@@ -143,7 +143,7 @@ async function readPages(
     if (!page) return undefined
     if (!isAnother(page)) return { place, records: [], written, counts, notes }
     next = page.links.next
-    const records = page.items.filter(isGiven)
+    const records = page.items.filter(isApiRecord)
     if (number === 1 && next === null) return { place, records, written, counts, notes }
     const done = await writePage(pulling, stage, place, label, number, records, next)
     written.push(...done.ids)
@@ -161,13 +161,13 @@ const writePage = (
   place: Place,
   label: string,
   number: number,
-  records: readonly Given[],
+  records: readonly ApiRecord[],
   next: string | null,
-): Promise<Seen> =>
+): Promise<PageNote> =>
   write(pulling, async (tx) => {
     const counts = noCounts()
     const ids = await writeRecords(scoped(tx, pulling.network_id), stage, records, place, counts, pulling.since)
-    const seen: Seen = { number, ids, next, counts }
+    const seen: PageNote = { number, ids, next, counts }
     await putNote(tx, 'seen', { key: `${label} ${number}`, about: label, body: JSON.stringify(seen) })
     return seen
   })

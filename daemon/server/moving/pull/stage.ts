@@ -8,7 +8,7 @@ import { operations } from '../../../../lib/operations.ts'
 import type { Where } from '../../../../lib/storage/contract.ts'
 import type { ScopedTx } from '../../../../lib/storage/scoped.ts'
 import type { Id, Row, Table } from '../../../../lib/storage/table.ts'
-import type { Given } from '../given.ts'
+import type { ApiRecord } from '../api-record.ts'
 import type { Ids } from './ids.ts'
 
 /** Facts that come to light on the way, and are needed at the end. */
@@ -24,7 +24,7 @@ export interface Place {
   /** The ids in the path of the list, as they are here. */
   readonly params: Readonly<Record<string, Id>>
   /** The rows of these ids. */
-  readonly parents: readonly Given[]
+  readonly parents: readonly ApiRecord[]
   readonly ids: Ids
   /** The member whom the token belongs to. */
   readonly owner: Id
@@ -32,7 +32,7 @@ export interface Place {
 }
 
 /** Makes a value out of a record; `undefined` leaves the column as it is. */
-type Maker = (record: Given, place: Place) => unknown
+type Maker = (record: ApiRecord, place: Place) => unknown
 type Makers<R> = { readonly [Column in keyof R]?: Maker }
 
 /** Rows in whose paths a list is. */
@@ -69,9 +69,9 @@ interface Declared<R extends Row, N> {
   /** Segments whose counts say how many records all lists of this stage have. */
   readonly counted?: 'tag' | 'badge'
   /** Whether a record can become a row. */
-  accepts?(tx: ScopedTx, record: Given, place: Place): Promise<boolean>
+  accepts?(tx: ScopedTx, record: ApiRecord, place: Place): Promise<boolean>
   /** Rows in addition to the record's own one. */
-  related?(tx: ScopedTx, record: Given, place: Place): Promise<void>
+  related?(tx: ScopedTx, record: ApiRecord, place: Place): Promise<void>
   /**
    * Takes away a row that is gone.
    * @returns whether it could be taken away

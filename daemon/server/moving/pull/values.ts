@@ -1,6 +1,6 @@
 /** Values of records as values of columns: what another server sends need not be what a column takes. */
 import type { Column } from '../../../../lib/storage/table.ts'
-import { storableText } from '../given.ts'
+import { storableText } from '../api-record.ts'
 import type { Ids } from './ids.ts'
 
 const asText = (raw: unknown): string | null =>

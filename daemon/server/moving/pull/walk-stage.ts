@@ -6,7 +6,7 @@ import type { Tx } from '../../../../lib/storage/contract.ts'
 import { scoped } from '../../../../lib/storage/scoped.ts'
 import type { Row } from '../../../../lib/storage/table.ts'
 import { segments } from '../../../../lib/storage/tables/custom-fields.ts'
-import type { Given } from '../given.ts'
+import type { ApiRecord } from '../api-record.ts'
 import { chunksOf, each, parentsOf, readsOf } from '../parents.ts'
 import { noteGone } from './gone.ts'
 import { removeNote } from './notes.ts'
@@ -24,7 +24,7 @@ const atOnce = 6
 function placeOf({ ids, owner, state }: Pulling, stage: Stage, parents: readonly Row[]): Place {
   const params = Object.fromEntries(stage.parents.map(({ param }, index) => [param, parents[index]?.id ?? '']))
   // Rows are read here by the names of their columns.
-  return { params, parents: parents as readonly unknown[] as readonly Given[], ids, owner, facts: state.facts }
+  return { params, parents: parents as readonly unknown[] as readonly ApiRecord[], ids, owner, facts: state.facts }
 }
 
 /** Whether something about a row may have changed since a time: what belongs to an unchanged one is not asked for. */

@@ -6,7 +6,7 @@ import { isUniqueViolation } from '../../../../lib/storage/contract.ts'
 import type { ScopedTx } from '../../../../lib/storage/scoped.ts'
 import type { Id, Row } from '../../../../lib/storage/table.ts'
 import { UsageError } from '../../../usage.ts'
-import type { Given } from '../given.ts'
+import type { ApiRecord } from '../api-record.ts'
 import type { Place, Stage } from './stage.ts'
 import { columnValue, emptyValue } from './values.ts'
 
@@ -26,7 +26,7 @@ export const noCounts = (): Counts => ({ read: 0, added: 0, changed: 0, removed:
 type Columns = Record<string, unknown>
 
 /** The columns of a row that its record gives. */
-function columnsOf({ table, fields, columns, inserts }: Stage, record: Given, place: Place, isNew: boolean): Columns {
+function columnsOf({ table, fields, columns, inserts }: Stage, record: ApiRecord, place: Place, isNew: boolean): Columns {
   const row: Columns = {}
   for (const [name, column] of Object.entries(table.columns)) {
     const maker = columns[name] ?? (isNew ? inserts[name] : undefined)
@@ -55,12 +55,12 @@ const valueIn = (row: Row, name: string): unknown => Object(row)[name]
 export async function writeRecords(
   tx: ScopedTx,
   stage: Stage,
-  records: readonly Given[],
+  records: readonly ApiRecord[],
   place: Place,
   counts: Counts,
   unlessBefore?: string,
 ): Promise<Id[]> {
-  const made: { readonly record: Given; readonly columns: Columns }[] = []
+  const made: { readonly record: ApiRecord; readonly columns: Columns }[] = []
   for (const record of records) {
     counts.read++
     const columns = columnsOf(stage, record, place, false)

@@ -4,11 +4,11 @@ import { removeWithDependents } from '../../../../../lib/storage/cascade.ts'
 import { comments, courseworks, type PostRow, posts, reactions } from '../../../../../lib/storage/tables/content.ts'
 import { events, rsvps } from '../../../../../lib/storage/tables/events.ts'
 import { spaces } from '../../../../../lib/storage/tables/members.ts'
-import { type Given, listIn, textOf, within } from '../../given.ts'
+import { type ApiRecord, listIn, textOf, within } from '../../api-record.ts'
 import { type Stage, stage, under } from '../stage.ts'
 import { ensureMember } from './former.ts'
 
-function familyOf({ post_type }: Given): PostRow['family'] {
+function familyOf({ post_type }: ApiRecord): PostRow['family'] {
   if (post_type === 'event') return 'event'
   return post_type === 'poll' || post_type === 'question' ? 'poll' : 'post'
 }

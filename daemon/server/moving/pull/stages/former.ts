@@ -6,7 +6,7 @@ import type { ScopedTx } from '../../../../../lib/storage/scoped.ts'
 import { erasedColumns, type Row } from '../../../../../lib/storage/table.ts'
 import { abuseReports } from '../../../../../lib/storage/tables/content.ts'
 import { type MemberRow, members } from '../../../../../lib/storage/tables/members.ts'
-import { type Given, shownAddress, textOf } from '../../given.ts'
+import { type ApiRecord, shownAddress, textOf } from '../../api-record.ts'
 import type { Place } from '../stage.ts'
 import { columnValue } from '../values.ts'
 
@@ -21,7 +21,7 @@ export function addressColumns(email: unknown): { email?: string; email_key?: st
  * Makes sure that there is a member, of whom another record shows some fields.
  * @param person fields with the names of the columns, and `name` where the name is in one piece
  */
-export async function ensureMember(tx: ScopedTx, person: Given, { ids }: Pick<Place, 'ids'>): Promise<void> {
+export async function ensureMember(tx: ScopedTx, person: ApiRecord, { ids }: Pick<Place, 'ids'>): Promise<void> {
   // Some servers leave the creator out.
   if (textOf(person['id']) === '') return
   const id = ids.here(person['id'])
@@ -29,7 +29,7 @@ export async function ensureMember(tx: ScopedTx, person: Given, { ids }: Pick<Pl
   if (known?.state === 'active') return noteRole(tx, known, person['admin'])
   const { email_key: _, ...address } = addressColumns(person['email'])
   const name = person['name'] === undefined ? {} : { first_name: textOf(person['name']), last_name: '' }
-  const given: Given = { ...person, ...name, bio: person['short_bio'] ?? person['bio'] }
+  const given: ApiRecord = { ...person, ...name, bio: person['short_bio'] ?? person['bio'] }
   const columns: Record<string, unknown> = { ...address }
   for (const column of shownOfOthers) {
     const of = members.columns[column]
@@ -49,7 +49,7 @@ export async function ensureMember(tx: ScopedTx, person: Given, { ids }: Pick<Pl
  * The same for the member whom a payment shows. One who has left since the last run is in no list of members, and is only taken away
  * at the end: the payment alone shows when that was.
  */
-export async function ensurePayer(tx: ScopedTx, record: Given, { ids }: Pick<Place, 'ids'>): Promise<void> {
+export async function ensurePayer(tx: ScopedTx, record: ApiRecord, { ids }: Pick<Place, 'ids'>): Promise<void> {
   await ensureMember(tx, { ...record, id: record['member_id'] }, { ids })
   const payer = await tx.get(members, ids.here(record['member_id']))
   const [column, at] = [members.columns['updated_at'], record['updated_at']]

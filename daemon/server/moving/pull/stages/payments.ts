@@ -6,7 +6,7 @@ import type { ScopedTx } from '../../../../../lib/storage/scoped.ts'
 import { abuseReports } from '../../../../../lib/storage/tables/content.ts'
 import { members } from '../../../../../lib/storage/tables/members.ts'
 import { invites, planMemberships, plans, purchases, subscriptions } from '../../../../../lib/storage/tables/plans.ts'
-import { type Given, shownAddress, textOf, within } from '../../given.ts'
+import { type ApiRecord, shownAddress, textOf, within } from '../../api-record.ts'
 import { derivedId } from '../ids.ts'
 import { type Place, type Stage, stage, under } from '../stage.ts'
 import { ensureMember, ensurePayer } from './former.ts'
@@ -14,7 +14,7 @@ import { ensureMember, ensurePayer } from './former.ts'
 const allPlans = stage({ name: 'plans', group: 'plans', list: 'plans.list', table: plans, shown: () => ({}) })
 
 /** The plan as it was bought. */
-function boughtPlan(record: Given, { ids }: Place): Given {
+function boughtPlan(record: ApiRecord, { ids }: Place): ApiRecord {
   const { id, name, amount, currency, interval, type, has_free_trial } = within(record, 'plan')
   return {
     id: id === null || id === undefined ? null : ids.here(id),
@@ -28,8 +28,8 @@ function boughtPlan(record: Given, { ids }: Place): Given {
 }
 
 const payment = (part: 'subscription' | 'purchase') => ({
-  id: (record: Given) => within(record, part)['id'],
-  plan_id: (record: Given) => within(record, 'plan')['id'] ?? null,
+  id: (record: ApiRecord) => within(record, part)['id'],
+  plan_id: (record: ApiRecord) => within(record, 'plan')['id'] ?? null,
   plan: boughtPlan,
 })
 
@@ -50,7 +50,7 @@ const subscriptionsThat = (are: 'live' | 'ended'): Stage =>
             ...(['current_period_start', 'current_period_end', 'payment_platform', 'canceled_at'] as const),
             ...(['trial_length', 'trial_start', 'trial_end', 'purchased_at'] as const),
           ] as const
-        ).map((name) => [name, (record: Given) => within(record, 'subscription')[name]]),
+        ).map((name) => [name, (record: ApiRecord) => within(record, 'subscription')[name]]),
       ),
       member_id: ({ member_id }) => member_id,
       status: (record) =>

@@ -6,12 +6,12 @@ import type { Id } from '../../../../../lib/storage/table.ts'
 import { posts } from '../../../../../lib/storage/tables/content.ts'
 import { answers, askable, customFields, memberSegments, segments } from '../../../../../lib/storage/tables/custom-fields.ts'
 import { collections, members, spaceMemberships, spaces } from '../../../../../lib/storage/tables/members.ts'
-import { type Given, listIn, shownAddress, textOf } from '../../given.ts'
+import { type ApiRecord, listIn, shownAddress, textOf } from '../../api-record.ts'
 import { derivedId } from '../ids.ts'
 import { type Place, type Stage, stage, under } from '../stage.ts'
 import { addressColumns, memberGone } from './former.ts'
 
-const createdAt = (record: Given): unknown => record['created_at']
+const createdAt = (record: ApiRecord): unknown => record['created_at']
 
 const allMembers = stage({
   name: 'members',
@@ -98,8 +98,8 @@ const uncounted = -1
 
 /** The source decides which titles its fields have twice. */
 const uncheckedTitle = {
-  title_key: ({ title }: Given) => titleKey(textOf(title)),
-  twin_id: ({ id }: Given) => id,
+  title_key: ({ title }: ApiRecord) => titleKey(textOf(title)),
+  twin_id: ({ id }: ApiRecord) => id,
 }
 
 const segmentStage = (kind: 'tag' | 'badge'): Stage =>
@@ -113,7 +113,7 @@ const segmentStage = (kind: 'tag' | 'badge'): Stage =>
     inserts: { creator_id: (_, { owner }) => owner, member_count: () => uncounted },
   })
 
-const kindOf = ({ response_type }: Given): string =>
+const kindOf = ({ response_type }: ApiRecord): string =>
   response_type === 'tag' || response_type === 'badge' ? response_type : 'option'
 
 const allOptions = stage({
@@ -186,7 +186,7 @@ const allAnswers = stage({
 })
 
 /** Assigns the options of an answer to its member, and no others of the field. */
-async function choose(tx: ScopedTx, { params, ids }: Place, chosen: readonly Given[]): Promise<void> {
+async function choose(tx: ScopedTx, { params, ids }: Place, chosen: readonly ApiRecord[]): Promise<void> {
   const [custom_field_id = '', member_id = ''] = [params['custom_field_id'], params['member_id']]
   const wanted = new Set<Id>(chosen.map(({ id }) => ids.here(id)))
   for (const row of await tx.find(memberSegments, { where: { custom_field_id, member_id } }))

@@ -1,20 +1,20 @@
 /** Records of another server: nothing about them is certain but that they are objects. */
 
 /** A record as it came. */
-export type Given = Readonly<Record<string, unknown>>
+export type ApiRecord = Readonly<Record<string, unknown>>
 
-export const isGiven = (value: unknown): value is Given => typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isApiRecord = (value: unknown): value is ApiRecord => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The record within a record; an empty one if it is missing. */
-export function within(record: Given, name: string): Given {
+export function within(record: ApiRecord, name: string): ApiRecord {
   const value = record[name]
-  return isGiven(value) ? value : {}
+  return isApiRecord(value) ? value : {}
 }
 
 /** The records of a list within a record. */
-export function listIn(record: Given, name: string): readonly Given[] {
+export function listIn(record: ApiRecord, name: string): readonly ApiRecord[] {
   const value = record[name]
-  return Array.isArray(value) ? value.filter(isGiven) : []
+  return Array.isArray(value) ? value.filter(isApiRecord) : []
 }
 
 /** A text without what databases refuse: NUL and halves of surrogate pairs. */
