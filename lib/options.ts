@@ -159,7 +159,10 @@ export const optionRules = {
     {},
   ),
   rateLimiter: rejectUndefined(v.optional(withMethods<RateLimiter>(['count'])), 'requests would not be limited'),
-  authenticate: rejectUndefined(v.optional(callable<NonNullable<Options['authenticate']>>()), 'tokens of your own would not be looked at'),
+  authenticate: rejectUndefined(
+    v.optional(callable<NonNullable<Options['authenticate']>>()),
+    'tokens of your own would not be looked at',
+  ),
   hooks: v.optional(
     instance<Hooks>({
       before: rejectUndefined(v.optional(callable()), 'no hook could veto a request'),
@@ -181,7 +184,10 @@ export const optionRules = {
   ),
   clock: v.optional(withMethods<Clock>(['now']), systemClock),
   newMembersConsent: v.optional(flag, false),
-  keysOfFormerMembers: rejectUndefined(v.optional(oneOf('accept', 'refuse'), 'accept'), 'the keys of former members would be accepted'),
+  keysOfFormerMembers: rejectUndefined(
+    v.optional(oneOf('accept', 'refuse'), 'accept'),
+    'the keys of former members would be accepted',
+  ),
   encryptionKeys: rejectUndefined(
     v.optional(
       v.array(

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Panel } from '../../lib/panel/index.ts'
 import { maxFormBytes } from '../../lib/panel/request/form.ts'
-import type { HostRequest, HostBody } from './node-body.ts'
+import type { HostBody, HostRequest } from './node-body.ts'
 import { address } from './node-request.ts'
 import { cut } from './node-stream.ts'
 import { inTurn } from './node-turns.ts'

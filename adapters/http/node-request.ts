@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Incoming } from '../../lib/http/exchange.ts'
-import { type HostRequest, handedOver, type HostBody, readBody } from './node-body.ts'
+import { type HostBody, type HostRequest, handedOver, readBody } from './node-body.ts'
 import { type Bounds, defaultBounds } from './node-bounds.ts'
 
 /**

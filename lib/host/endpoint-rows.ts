@@ -10,7 +10,7 @@ import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
 import { type EndpointRow, webhookEndpoints } from '../storage/tables/administration.ts'
 import type { Endpoint } from './endpoint.ts'
-import { eventTypes, type EndpointInput, newEndpointKey, newSecret } from './endpoint-fields.ts'
+import { type EndpointInput, eventTypes, newEndpointKey, newSecret } from './endpoint-fields.ts'
 import { live } from './endpoint-rotation.ts'
 import { newPrivateKey, publicKeysOf } from './public-keys.ts'
 

@@ -17,7 +17,7 @@ import {
   updatedEndpoint,
 } from './audit/endpoint-lines.ts'
 import type { Endpoint, EndpointChanges, EndpointRotation, NewEndpoint, RegisteredEndpoint, RotatedEndpoint } from './endpoint.ts'
-import { EndpointUpdate, type EndpointInput, NewUpsert, newEndpointKey, Rotation, Upsert } from './endpoint-fields.ts'
+import { type EndpointInput, EndpointUpdate, NewUpsert, newEndpointKey, Rotation, Upsert } from './endpoint-fields.ts'
 import { live, rotated, upsertOf } from './endpoint-rotation.ts'
 import {
   columnsOf,

@@ -3,7 +3,8 @@
 /** A record as it came. */
 export type ApiRecord = Readonly<Record<string, unknown>>
 
-export const isApiRecord = (value: unknown): value is ApiRecord => typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isApiRecord = (value: unknown): value is ApiRecord =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The record within a record; an empty one if it is missing. */
 export function within(record: ApiRecord, name: string): ApiRecord {

@@ -80,7 +80,7 @@ export class EndpointHealth {
   }
 
   /** The host hears that these failures will disable it. */
-  reminds(): void {
+  markReminded(): void {
     this.#current = { ...this.#current, reminded: true }
   }
 
@@ -162,7 +162,7 @@ export class EndpointHealth {
   }
 
   /** Learns from the result of an attempt that was not aborted. */
-  learn(ticket: Pick<Ticket, 'probe'>, outcome: Outcome, circuit: CircuitChange | undefined, now: number): void {
+  recordOutcome(ticket: Pick<Ticket, 'probe'>, outcome: Outcome, circuit: CircuitChange | undefined, now: number): void {
     if (outcome.result !== 'proxy_failed') this.#proxyFailures = 0
     this.#adaptLimit(ticket, outcome, circuit)
     this.#current = healthAfter(this.#current, outcome, now)

@@ -117,8 +117,8 @@ export class EndpointRun {
   }
 
   /** The host hears that these failures will disable it. */
-  reminds(): void {
-    this.#health.reminds()
+  markReminded(): void {
+    this.#health.markReminded()
   }
 
   /** The state that is kept over restarts. */
@@ -140,7 +140,7 @@ export class EndpointRun {
   }
 
   /** Something in the store is due at this time. */
-  expect(lane: Lane, due: number): void {
+  markDue(lane: Lane, due: number): void {
     this.#queue.expect(lane, due)
   }
 
@@ -207,7 +207,7 @@ export class EndpointRun {
     const found = await this.#find(situation)
     if (typeof found === 'number') return wait(found)
     if (isSuspect(found) && situation.suspectInFlight) {
-      this.expect(found.lane, now)
+      this.markDue(found.lane, now)
       return wait(now + suspectPause)
     }
     this.#health.started(monotonic)
@@ -235,7 +235,7 @@ export class EndpointRun {
   }
 
   /** An attempt is over: its result is yet to be recorded. */
-  ended({ delivery }: Waiting, outcome: Outcome): void {
+  attemptEnded({ delivery }: Waiting, outcome: Outcome): void {
     this.#inFlight.delete(delivery)
     this.#unrecorded.add(delivery)
     this.#health.ended(outcome)
@@ -246,10 +246,10 @@ export class EndpointRun {
     this.#queue.expect(lane, due)
   }
 
-  /** Learns from the result of an attempt that was not aborted. */
-  learn(ticket: Ticket, outcome: Outcome, circuit: CircuitChange | undefined, now: number): void {
+  /** Records the outcome of an attempt that was not aborted. */
+  recordOutcome(ticket: Ticket, outcome: Outcome, circuit: CircuitChange | undefined, now: number): void {
     if (outcome.result === 'proxy_failed') this.#health.putOffByProxy(now)
-    this.#health.learn(ticket, outcome, circuit, now)
+    this.#health.recordOutcome(ticket, outcome, circuit, now)
   }
 
   pauseUntil(time: number): void {

@@ -96,7 +96,7 @@ export function createEndpoints({ ready, order, credentials, newRun, onNotice, o
     expect(ref) {
       const run = runs.get(ref)
       if (!run) return
-      run.expect('first', 0)
+      run.markDue('first', 0)
       order.orderArrivals(run)
       ready.add(run)
     },

@@ -41,17 +41,17 @@ export function applyResult(
   if (order === 'subject') {
     batch.ordered.push(waiting.delivery)
     // The next one of its subject may be in either lane.
-    run.expect('first', 0)
-    run.expect('retry', 0)
+    run.markDue('first', 0)
+    run.markDue('retry', 0)
   }
-  if (result.state === 'pending') run.expect('retry', result.due)
+  if (result.state === 'pending') run.markDue('retry', result.due)
   if (isCurrent && disable !== undefined) batch.disable.set(ref, { reason: disable, fresh_starts })
   if (isCurrent && pauseUntil !== undefined) run.pauseUntil(pauseUntil)
 
   const isNews = isNewsToRecord(run.health)
   // The circuit of an earlier registration is gone.
   const circuit = isCurrent ? attempt.circuit : undefined
-  run.learn(ticket, outcome, circuit, now)
+  run.recordOutcome(ticket, outcome, circuit, now)
   addNotices(attempt, batch, result, circuit, { now, settings, isProxyDown })
   if (outcome.result !== 'delivered' || circuit || isNews) batch.states.set(ref, run.record())
   batch.notifications.push(() => report(attempt, result, now, events))
@@ -93,7 +93,7 @@ function addNotices(
   const { failingSince, reminded } = run.health
   const isDue = failingSince !== null && now - failingSince >= (disableAfter - 1) * day
   if (disableAfter > 1 && isDue && !reminded && hostEvents.includes('disabling')) {
-    run.reminds()
+    run.markReminded()
     add('endpoint.disabling', 'without a success within a day it is disabled')
   }
 }

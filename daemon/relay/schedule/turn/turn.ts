@@ -78,7 +78,7 @@ function settle(parts: TurnParts, attempt: FinishedAttempt, batch: Batch, now: n
   const { run, waiting, outcome, freshStarts } = attempt
   const { endpoints, events, inFlight, random, ready, sender, settings } = parts
   inFlight.end(attempt)
-  run.ended(waiting, outcome)
+  run.attemptEnded(waiting, outcome)
   ready.add(run)
   if (outcome.result === 'aborted') {
     run.aborted(waiting)

@@ -37,7 +37,7 @@ test.each(['blocked', 'damaged', 'aborted'] as const)(
 test('nothing starts while a probe is in flight, or while attempts from before the opening are', async () => {
   const { health } = await afterCooldown()
   // As before the failures: eight at once.
-  for (let count = 0; count < 8; count++) health.learn({ probe: false }, outcome('delivered'), undefined, 0)
+  for (let count = 0; count < 8; count++) health.recordOutcome({ probe: false }, outcome('delivered'), undefined, 0)
   expect(health.limit).toBe(8)
   expect(health.blockedUntil(10_000, 0, 1)).toBe(Number.POSITIVE_INFINITY)
   expect(health.blockedUntil(10_000, 0, 0)).toBeUndefined()
@@ -61,7 +61,7 @@ function healthOf(endpoint: { order?: 'none' | 'fifo'; rate_per_second?: number 
   const finish = (result: Outcome['result'], milliseconds = 5) => {
     const ended = { ...outcome(result), milliseconds }
     health.ended(ended)
-    health.learn({ probe: false }, ended, undefined, 0)
+    health.recordOutcome({ probe: false }, ended, undefined, 0)
     return health.limit
   }
   return { health, finish }
