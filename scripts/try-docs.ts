@@ -112,8 +112,8 @@ async function play(page: Page, origin: string): Promise<void> {
     await form.locator('h3:has-text("Answer: 201")').waitFor()
     await form.locator('summary:has-text("MemberJoinedHook")').waitFor()
     const operations = await form.locator('option[value*="."]').count()
-    // All but the upload, whose body is not JSON.
-    const all = registry.length - 1
+    // All but the upload, whose body is not JSON. Some have two methods.
+    const all = registry.length + registry.filter(({ also }) => also).length - 1
     if (operations !== all) faults.push(`the playground has ${operations} operations in place of ${all}`)
     const wide = await page.evaluate(overflow)
     if (wide !== '') faults.push(`the playground is wider than ${width} pixels: ${wide}`)

@@ -50,7 +50,7 @@ export default defineConfig({
         const token = tokens[index]
         const href = token?.attrGet('href') ?? '#'
         // The package has not every page, so its pages name some of them by their address in the repository.
-        if (href.startsWith(`${repository}/blob/main/docs/`))
+        if (href.startsWith(`${repository}/blob/main/docs/`) && /\.md(?:#.*)?$/.test(href))
           token?.attrSet('href', href.slice(`${repository}/blob/main/docs`.length))
         const elsewhere = inRepository(href, env.relativePath)
         if (elsewhere) token?.attrSet('href', elsewhere)
