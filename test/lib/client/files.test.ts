@@ -97,7 +97,7 @@ test('a stream that fails while it is sent fails the call, and one that is not w
 test('over a connection the error of a stream is the cause, and the message has its code', async () => {
   const origin = await onLoopback((request, response) => void request.resume().on('end', () => response.end('{}')))
   const client = createClient({ baseUrl: origin, network: 1, token: 'x' })
-  const missing = Object.assign(new Error('ENOENT: no such file, open /home/ada/secret.png'), { code: 'ENOENT' })
+  const missing = Object.assign(new Error('ENOENT: no such file, open /srv/ada/secret.png'), { code: 'ENOENT' })
   let pulls = 0
   const stream = new ReadableStream<Uint8Array>({
     pull: (controller) => (++pulls > 2 ? controller.error(missing) : controller.enqueue(bytes(100))),
