@@ -25,7 +25,7 @@ import { operation } from '../operation.ts'
 import { stamps } from '../records/stamps.ts'
 import { orderSpaces } from '../rules/collections.ts'
 import { lockNetwork } from '../rules/members.ts'
-import { titleKey, titleKeys } from '../rules/titles.ts'
+import { titleKey } from '../rules/titles.ts'
 import type { Id as IdText } from '../storage/table.ts'
 import { collections, spaces } from '../storage/tables/members.ts'
 
@@ -189,6 +189,7 @@ export const orderCollection = operation({
  * @throws ApiError 422
  */
 async function freeName({ tx }: Pick<Context, 'tx'>, name: string, own?: IdText): Promise<string> {
-  const holders = await tx.find(collections, { where: { name_key: titleKeys(name) } })
-  return holders.some(({ id }) => id !== own) ? fail(invalid('name'), 'name has already been taken') : titleKey(name)
+  const name_key = titleKey(name)
+  const holder = await tx.first(collections, { name_key })
+  return holder && holder.id !== own ? fail(invalid('name'), 'name has already been taken') : name_key
 }

@@ -21,9 +21,9 @@ import { CustomField, LocationGranularity, ResponseType } from '../records/custo
 import { lockRespondents, updateCategories } from '../rules/categories.ts'
 import { lockNetwork } from '../rules/members.ts'
 import { fieldOf, isDropdown, lockField } from '../rules/options.ts'
-import { hasTwins, newTitle } from '../rules/titles.ts'
+import { hasTwins, insertSegment } from '../rules/titles.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
-import { askable, type CustomFieldRow, customFields, segments } from '../storage/tables/custom-fields.ts'
+import { askable, type CustomFieldRow, customFields } from '../storage/tables/custom-fields.ts'
 
 const maxOptions = 500
 
@@ -143,14 +143,7 @@ export const createCustomField = operation({
     checkKind(call.body)
     const field = await call.tx.insert(customFields, { ...call.stamp(), ...columns })
     const creator_id = call.principal.member_id
-    for (const title of options)
-      await call.tx.insert(segments, {
-        ...call.stamp(),
-        kind: 'option',
-        custom_field_id: field.id,
-        ...newTitle(title),
-        creator_id,
-      })
+    for (const title of options) await insertSegment(call, { kind: 'option', custom_field_id: field.id, title, creator_id })
     return field
   },
 })

@@ -1,18 +1,16 @@
 /** The titles of tags, badges and options: each is in its field once. */
 import type { Context } from '../context.ts'
 import { fail, invalid } from '../errors.ts'
-import { batchesOf } from '../storage/rows-of.ts'
 import type { Id } from '../storage/table.ts'
 import { type SegmentRow, segments } from '../storage/tables/custom-fields.ts'
 
-/** The key of earlier versions, which counted what nobody sees. Rows that they wrote have it still. */
-const olderKey = (title: string): string => title.normalize('NFC').toLowerCase().trim()
-
 /** The comparison key of a title: case does not matter, nor the composition of accented letters, nor what nobody sees. */
-export const titleKey = (title: string): string => olderKey(title.replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, ''))
-
-/** The keys under which a title may be stored. */
-export const titleKeys = (title: string): readonly string[] => [...new Set([titleKey(title), olderKey(title)])]
+export const titleKey = (title: string): string =>
+  title
+    .replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '')
+    .normalize('NFC')
+    .toLowerCase()
+    .trim()
 
 /** Whether two of these titles are the same. */
 export const hasTwins = (titles: readonly string[]): boolean => new Set(titles.map(titleKey)).size < titles.length
@@ -37,33 +35,9 @@ export const newTitle = (title: string) => ({ title, title_key: titleKey(title),
 /**
  * A tag, badge or option of a field with this title. It needs no lock: whoever adds the same title at the same moment violates a
  * key, and looks again.
- * @param but the id of a row that may have it
  */
-export async function segmentTitled(
-  { tx }: Pick<Context, 'tx'>,
-  custom_field_id: Id,
-  title: string,
-  but?: Id,
-): Promise<SegmentRow | undefined> {
-  const title_key = titleKey(title)
-  const known = (await tx.find(segments, { where: { custom_field_id, title_key: titleKeys(title) }, limit: 3 })).find(
-    ({ id }) => id !== but,
-  )
-  if (known) return known
-  let isFirst = true
-  for await (const rows of batchesOf(tx, segments, { custom_field_id, twin_id: null })) {
-    // Some get their keys with each look, so that nobody waits for all of them.
-    if (isFirst) for (const row of rows) await giveKey({ tx }, row)
-    isFirst = false
-    const found = rows.find((row) => row.id !== but && titleKey(row.title) === title_key)
-    if (found) return found
-  }
-  return undefined
-}
-
-async function giveKey({ tx }: Pick<Context, 'tx'>, { id, title }: SegmentRow): Promise<void> {
-  await tx.update(segments, id, { title_key: titleKey(title), twin_id: id }, { title, twin_id: null })
-}
+export const segmentTitled = ({ tx }: Pick<Context, 'tx'>, custom_field_id: Id, title: string): Promise<SegmentRow | undefined> =>
+  tx.first(segments, { custom_field_id, title_key: titleKey(title) })
 
 const taken = {
   tag: 'title is already a tag of this network',
@@ -98,20 +72,16 @@ export function insertSegment({ tx, stamp }: Pick<Context, 'tx' | 'stamp'>, segm
 }
 
 /**
- * The columns of another title of a tag, badge or option, which the caller has locked. Twins of an earlier version may change the
- * case of their title.
+ * The columns of another title of a tag, badge or option, which the caller has locked.
  * @throws ApiError 422 when another one of its field has it
  */
 export async function changedTitle(
   context: Pick<Context, 'tx'>,
-  { id, kind, custom_field_id, title: before, title_key }: SegmentRow,
+  { kind, custom_field_id, title_key }: SegmentRow,
   title: string | undefined,
 ): Promise<Partial<ReturnType<typeof newTitle>>> {
   if (title === undefined) return {}
-  const isSame = titleKey(title) === titleKey(before)
-  if (isSame && [null, titleKey(title)].includes(title_key)) return { title }
-  const holder = await segmentTitled(context, custom_field_id, title, id)
-  if (holder && isSame) return { title }
-  if (holder) fail(invalid('title'), taken[kind])
+  if (titleKey(title) === title_key) return { title }
+  if (await segmentTitled(context, custom_field_id, title)) fail(invalid('title'), taken[kind])
   return newTitle(title)
 }

@@ -59,13 +59,10 @@ export const segments = table(
     kind: text<'tag' | 'badge' | 'option'>(),
     custom_field_id: reference('custom_fields', 'cascade'),
     title: text(),
-    /** The title as titles are compared; null until somebody looks at a row that an earlier version has left. */
-    title_key: nullable(text()),
-    /**
-     * 0 for a title that was new in its field: of these each key is there once. The row's own id where nobody has checked that, as
-     * in rows of an earlier version or another server. Null together with the key.
-     */
-    twin_id: nullable(id()),
+    /** The title as titles are compared. */
+    title_key: text(),
+    /** 0 for a title that was new in its field: of these each key is there once. In rows of another server the row's own id. */
+    twin_id: id(),
     description: nullable(text()),
     color: nullable(text()),
     avatar_id: nullable(id()),
@@ -77,7 +74,7 @@ export const segments = table(
   },
   {
     unique: [['custom_field_id', 'title_key', 'twin_id']],
-    indexes: [['kind'], ['custom_field_id'], ['custom_field_id', 'twin_id']],
+    indexes: [['kind'], ['custom_field_id']],
   },
 )
 
