@@ -5,10 +5,9 @@ import { type AnyOperation, type Route, routesOf } from '../operation.ts'
 export type Match =
   | { readonly kind: 'route'; readonly route: Route; readonly params: Readonly<Record<string, string>> }
   | { readonly kind: 'wrong method'; readonly allow: string }
-  | { readonly kind: 'unknown' }
 
-/** Finds the operation of a method and a path below the network; HEAD is routed as GET. */
-type RouteTable = (method: string, path: string) => Promise<Match>
+/** Finds the operation of a method and a path below the network, if there is such a path; HEAD is routed as GET. */
+type RouteTable = (method: string, path: string) => Promise<Match | undefined>
 
 // A process may have many communities, and they differ in their options, not in their operations.
 const tablesBuilt = new WeakMap<readonly AnyOperation[], RouteTable>()
@@ -20,23 +19,22 @@ export function routeTable(operations: readonly AnyOperation[]): RouteTable {
   return built
 }
 
-// A router tries its routes one by one. So there is one router for each first segment, and the cost does not grow with the number
-// of operations.
+// A router tries its routes one by one. So there is one router for each first segment and number of segments, and the cost does not
+// grow with the number of operations.
 function buildTable(operations: readonly AnyOperation[]): RouteTable {
-  const bySegment = Map.groupBy(routesOf(operations), ({ operation }) => firstSegment(operation.path))
-  const routers = new Map([...bySegment].map(([segment, routes]) => [segment, routerOf(routes)]))
+  const byPlace = Map.groupBy(routesOf(operations), ({ operation }) => placeOf(operation.path))
+  const routers = new Map([...byPlace].map(([place, routes]) => [place, routerOf(routes)]))
   return async (method, path) => {
-    const router = ambiguous.test(path) ? undefined : routers.get(firstSegment(path))
+    const router = ambiguous.test(path) ? undefined : routers.get(placeOf(path))
     // Never the host's request: the router writes into what it gets.
-    const match: Match | undefined = await router?.fetch({
-      method: method === 'HEAD' ? 'GET' : method,
-      url: `http://network${path}`,
-    })
-    return match ?? { kind: 'unknown' }
+    return router?.fetch({ method: method === 'HEAD' ? 'GET' : method, url: `http://network${path}` })
   }
 }
 
-const firstSegment = (path: string): string | undefined => path.split('/', 2)[1]
+const placeOf = (path: string): string => {
+  const segments = path.split('/').filter((segment) => segment !== '')
+  return `${segments.length} ${segments[0]}`
+}
 
 /** Paths that `new URL` would take for others: `/tags/1#`, `/tags/./1`. */
 const ambiguous = /[\0- #?\\]|\/(?:\.|%2e){1,2}(?:\/|$)/i

@@ -109,9 +109,8 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
     const text = address ? undefined : documents.get(withoutSlash(path))
     if (text) return { text }
     const matched = address && (await match(incoming.method, address.below))
-    if (!address || matched?.kind === 'unknown') fail({ status: 404, error: `There is no path ${shown(incoming.path)}` })
-    if (matched?.kind === 'wrong method') throw wrongMethod(incoming, matched.allow)
-    if (matched?.kind !== 'route') fail(notFound('Path'))
+    if (!address || !matched) fail({ status: 404, error: `There is no path ${shown(incoming.path)}` })
+    if (matched.kind === 'wrong method') throw wrongMethod(incoming, matched.allow)
     return { route: matched.route, params: matched.params, network: address.network }
   }
 

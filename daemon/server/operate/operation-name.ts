@@ -8,6 +8,6 @@ export function operationNames(operations: readonly AnyOperation[]): (method: st
     const below = /^\/admin\/v1\/networks\/[^/]+(.*)$/s.exec(path)?.[1]
     if (below === undefined) return null
     const found = await match(method, below === '' ? '/' : below)
-    return found.kind === 'route' ? found.route.id : null
+    return found?.kind === 'route' ? found.route.id : null
   }
 }
