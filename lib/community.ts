@@ -4,9 +4,9 @@ import type { CommittedEvent } from './events/catalogue.ts'
 import { type Audit, actorOf, auditOf } from './host/audit/audit.ts'
 import { changesOf, lineIds } from './host/audit/changes.ts'
 import type { Actor } from './host/audit/line.ts'
+import { type ConsumeOnce, consumeOnceOf, type GiveBack } from './host/consume-once.ts'
 import { directCalls } from './host/direct-calls.ts'
 import { type Endpoints, endpointsOf } from './host/endpoints.ts'
-import { type FirstUse, firstUseOf, type GiveBack } from './host/first-use.ts'
 import { failingLast } from './host/host-transaction.ts'
 import { type AcceptInvite, acceptInviteOf } from './host/invites.ts'
 import { type Keys, keysOf } from './host/keys.ts'
@@ -15,7 +15,7 @@ import { type Networks, networksOf } from './host/networks.ts'
 import { notificationsOf } from './host/notifications/define.ts'
 import { type Notify, notifyOf } from './host/notifications/index.ts'
 import { type Publish, publishOf } from './host/publish.ts'
-import { type Answer, addressOf, cutsUnread, discardBody, fromRequest, type Incoming, toResponse } from './http/exchange.ts'
+import { addressOf, cutsUnread, discardBody, fromRequest, type HttpResponse, type Incoming, toResponse } from './http/exchange.ts'
 import type { InFlight } from './http/in-flight.ts'
 import { server } from './http/serve.ts'
 import type { Traffic } from './http/traffic.ts'
@@ -69,7 +69,7 @@ export interface HostCalls {
    */
   readonly acceptInvite: AcceptInvite
   /** Uses a key up, so that a form which a browser sends twice does its work once. */
-  readonly firstUse: FirstUse
+  readonly consumeOnce: ConsumeOnce
   /** Gives such a key back, if the form was refused and nothing was made. */
   readonly giveBack: GiveBack
   /** Creates, changes, lists and removes networks. */
@@ -121,7 +121,7 @@ export interface Community extends HostCalls {
    */
   readonly handle: (request: Request, about?: AboutRequest) => Promise<Response | undefined>
   /** The same as `fetch`, without a `Request` and a `Response`: for server adapters. Never rejects. */
-  readonly serve: (incoming: Incoming) => Promise<Answer>
+  readonly serve: (incoming: Incoming) => Promise<HttpResponse>
   /**
    * The response to a request whose token is missing, unknown, revoked or expired: a 401. `undefined` if the token works, whatever
    * its scopes. For what stands in front of the API and takes its tokens, such as the tools for agents.
@@ -199,9 +199,9 @@ export function communityOf(options: Options, chance: Chance, warn?: Warn): Comm
   }
 
   const respond = async (request: Request, requestId?: () => unknown) => {
-    const answer = await serve(fromRequest(request, { requestId }))
+    const response = await serve(fromRequest(request, { requestId }))
     if (cutsUnread) await discardBody(request)
-    return toResponse(answer, request.method)
+    return toResponse(response, request.method)
   }
 
   const calls = hostCalls(settings, transactions, newLineId)
@@ -213,8 +213,8 @@ export function communityOf(options: Options, chance: Chance, warn?: Warn): Comm
       owns(addressOf(request).pathname) ? respond(request, about && (() => about.requestId)) : undefined,
     serve,
     async tokenRefusal(request) {
-      const answer = await tokenRefusal(fromRequest(request))
-      return answer && toResponse(answer, request.method)
+      const response = await tokenRefusal(fromRequest(request))
+      return response && toResponse(response, request.method)
     },
     inFlight,
     basePath,
@@ -264,7 +264,7 @@ function hostCalls(settings: Settings, transactions: Transactions, newLineId: ()
     publish: publishOf(settings, transactions, networks),
     notify: notifyOf(notificationsOf(settings, run, networks, 'notify')),
     acceptInvite: acceptInviteOf(notificationsOf(settings, run, networks, 'acceptInvite')),
-    ...firstUseOf(settings, transactions, networks),
+    ...consumeOnceOf(settings, transactions, networks),
     ...own,
     by: (actor) => ({ ...calls, ...changing(actorOf(actor, settings.limits)) }),
   }

@@ -12,6 +12,7 @@ export { ApiError, isApiError } from './errors.ts'
 export type { CommittedEvent, EventOf, HostEventName, PayloadOf, WebhookEvent, WebhookName } from './events/catalogue.ts'
 export type { Audit, AuditPage, AuditQuery, RelayRecord } from './host/audit/audit.ts'
 export type { Actor, AuditEntry, AuditSubject } from './host/audit/line.ts'
+export type { ConsumeOnce } from './host/consume-once.ts'
 export type {
   Endpoint,
   EndpointChanges,
@@ -21,7 +22,6 @@ export type {
   RotatedEndpoint,
 } from './host/endpoint.ts'
 export type { Endpoints } from './host/endpoints.ts'
-export type { FirstUse } from './host/first-use.ts'
 export type { AcceptInvite } from './host/invites.ts'
 export type { KeyListing, KeyPage, KeyQuery, Keys, NewKey } from './host/keys.ts'
 export type { MemberListing, MemberPage, MemberQuery, Members } from './host/members.ts'
@@ -29,7 +29,7 @@ export type { NetworkChanges, NetworkPage, NetworkQuery, Networks, NewNetwork } 
 export type { HostNotification, NotificationInput } from './host/notifications/define.ts'
 export type { Notify } from './host/notifications/index.ts'
 export type { Publication, Publish } from './host/publish.ts'
-export type { Answer, Incoming } from './http/exchange.ts'
+export type { HttpResponse, Incoming } from './http/exchange.ts'
 export type { InFlight } from './http/in-flight.ts'
 export type { KeyTraffic, Traffic, TrafficHour } from './http/traffic.ts'
 export type { Limits } from './limits.ts'

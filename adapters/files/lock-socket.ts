@@ -24,7 +24,7 @@ export function listenOn(name: string): Promise<Server | 'taken' | undefined> {
 }
 
 /** Whether somebody listens at a path: `no` only if the kernel reports that nobody does. */
-export function ask(path: string): Promise<'yes' | 'no' | 'unknown'> {
+export function isListening(path: string): Promise<'yes' | 'no' | 'unknown'> {
   return new Promise((settle) => {
     const connection = connect(path, () => {
       connection.destroy()

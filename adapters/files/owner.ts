@@ -5,7 +5,7 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 import { kill, pid } from 'node:process'
 import { errorCode } from './errors.ts'
-import { ask } from './lock-socket.ts'
+import { isListening } from './lock-socket.ts'
 
 export interface Owner {
   readonly pid: number
@@ -94,9 +94,9 @@ export function isAlive(owner: Owner): boolean {
  * @param socket the path that answers while the owner runs; `undefined` where it has none
  */
 export async function mayRun(owner: Owner, socket: string | undefined): Promise<boolean> {
-  if (owner.boot !== null && owner.boot !== boot()) return socket !== undefined && (await ask(socket)) === 'yes'
+  if (owner.boot !== null && owner.boot !== boot()) return socket !== undefined && (await isListening(socket)) === 'yes'
   if (!isAlive(owner)) return false
   // Without the start of the process, which macOS and Windows do not tell, another one may have its number by now.
   const isKnown = isNeighbour(owner) && owner.started !== null
-  return isKnown || socket === undefined || (await ask(socket)) !== 'no'
+  return isKnown || socket === undefined || (await isListening(socket)) !== 'no'
 }

@@ -7,10 +7,10 @@ import type { RulesOf } from '../options.ts'
 import { checkHostOptions, requestIdRule } from './host-options.ts'
 import { type FetchHandler, isCommunity, requireMounted } from './mounted.ts'
 import { type Bounds, boundRules, type TransferBounds } from './node-bounds.ts'
-import { answerPanel } from './node-panel.ts'
+import { servePanel } from './node-panel.ts'
 import { address } from './node-request.ts'
-import { answer } from './node-serve.ts'
-import { answerFetch } from './node-web.ts'
+import { serveRequest } from './node-serve.ts'
+import { serveFetch } from './node-web.ts'
 import { type PanelOf, requirePanel } from './require-panel.ts'
 
 type Done = (error?: Error) => void
@@ -79,7 +79,7 @@ export function communityPlugin(
         return
       }
       takeOver(reply)
-      answer(community, bounds, request.raw, reply.raw, () => requestId(request))
+      serveRequest(community, bounds, request.raw, reply.raw, () => requestId(request))
     })
     done()
   }
@@ -102,7 +102,7 @@ function handlerPlugin(handler: FetchHandler, bounds: Bounds): Plugin {
         next()
         return
       }
-      answerFetch(handler, bounds, request.raw, reply.raw, () => takeOver(reply)).catch(next)
+      serveFetch(handler, bounds, request.raw, reply.raw, () => takeOver(reply)).catch(next)
     })
     done()
   }
@@ -133,8 +133,8 @@ export function panelPlugin<Host extends FastifyRequest>(
   requirePanel(panel, 'panelPlugin')
   return onApplication((app: FastifyApp<Host>, _options: unknown, done: Done) => {
     app.addHook('onRequest', (request, reply, next) => {
-      answerPanel(panel, request, request.raw, reply.raw, () => takeOver(reply)).then((isAnswered) => {
-        if (!isAnswered) next()
+      servePanel(panel, request, request.raw, reply.raw, () => takeOver(reply)).then((isServed) => {
+        if (!isServed) next()
       })
     })
     done()

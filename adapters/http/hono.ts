@@ -1,6 +1,6 @@
 /** Hono, on any runtime: no module of Node is loaded here. */
 import '../../lib/base/supported-runtime.ts'
-import { type Answer, cutsUnread, discardBody, fromRequest, responseParts } from '../../lib/http/exchange.ts'
+import { cutsUnread, discardBody, fromRequest, type HttpResponse, responseParts } from '../../lib/http/exchange.ts'
 import type { Community } from '../../lib/index.ts'
 import type { Panel } from '../../lib/panel/index.ts'
 import type { RulesOf } from '../options.ts'
@@ -54,10 +54,10 @@ export function communityMiddleware(
     }
     const request = await unread(context)
     const facts = { requestId: () => requestId(context), url, endsAtLength: isOfNode(request, context.env) }
-    const answer = await community.serve(fromRequest(request, facts))
-    if (cutsUnread || isUnfinished(context.env)) return toResponse(context, await afterBody(request, answer, context.env))
+    const response = await community.serve(fromRequest(request, facts))
+    if (cutsUnread || isUnfinished(context.env)) return toResponse(context, await afterBody(request, response, context.env))
     if (isOnNode(context.env)) await turnOver()
-    return toResponse(context, answer)
+    return toResponse(context, response)
   }
 }
 
@@ -81,12 +81,12 @@ export function panelMiddleware<Context extends HonoContext>(
   const { owns } = panel
   return async (context, next) => {
     const isOurs = owns === undefined || owns(new URL(context.req.raw.url).pathname)
-    const answer = isOurs ? await (panel as Panel<Context>)(await unread(context), context) : undefined
-    if (answer === undefined) {
+    const response = isOurs ? await (panel as Panel<Context>)(await unread(context), context) : undefined
+    if (response === undefined) {
       await next()
       return undefined
     }
-    return withEarlier(context, answer)
+    return withEarlier(context, response)
   }
 }
 
@@ -119,9 +119,9 @@ const isUnfinished = (env: unknown): boolean => {
  * The server for Node cuts a connection half a second after an answer if the body is unfinished by then, and workerd immediately. So
  * the body comes first. If it does not end in time, the answer announces the cut, and the client sends no other request there.
  */
-async function afterBody(request: Request, answer: Answer, env: unknown): Promise<Answer> {
+async function afterBody(request: Request, response: HttpResponse, env: unknown): Promise<HttpResponse> {
   await discardBody(request)
-  return isUnfinished(env) ? { ...answer, headers: { ...answer.headers, connection: 'close' } } : answer
+  return isUnfinished(env) ? { ...response, headers: { ...response.headers, connection: 'close' } } : response
 }
 
 let turn: Promise<void> | undefined
@@ -141,9 +141,9 @@ function turnOver(): Promise<void> {
  * An answer with the headers that earlier middleware has set. Hono copies headers into `Headers` twice, and its server for Node
  * takes them out again. That server writes plain headers as they are.
  */
-function toResponse(context: HonoContext, answer: Answer): Response {
-  const { status } = answer
-  const { body, headers } = responseParts(answer, context.req.raw.method)
+function toResponse(context: HonoContext, response: HttpResponse): Response {
+  const { status } = response
+  const { body, headers } = responseParts(response, context.req.raw.method)
   const earlier = context.newResponse(null, { status }).headers
   // Several cookies have one name each time.
   if (earlier.has('set-cookie')) return context.newResponse(body, { status, headers })

@@ -7,10 +7,10 @@ import type { RulesOf } from '../options.ts'
 import { checkHostOptions, requestIdRule } from './host-options.ts'
 import { type FetchHandler, isCommunity, requireMounted } from './mounted.ts'
 import { boundRules, type TransferBounds } from './node-bounds.ts'
-import { answerPanel } from './node-panel.ts'
+import { servePanel } from './node-panel.ts'
 import { address } from './node-request.ts'
-import { answer } from './node-serve.ts'
-import { answerFetch } from './node-web.ts'
+import { serveRequest } from './node-serve.ts'
+import { serveFetch } from './node-web.ts'
 import { type PanelOf, requirePanel } from './require-panel.ts'
 
 /** As much of Koa's context as is used. */
@@ -54,7 +54,7 @@ export function communityMiddleware(
       const taken = () => {
         context.respond = false
       }
-      await answerFetch(mounted, bounds, req, res, taken, { originalUrl, body: request.body, rawBody: request.rawBody })
+      await serveFetch(mounted, bounds, req, res, taken, { originalUrl, body: request.body, rawBody: request.rawBody })
       await ended
     }
   const community = mounted
@@ -67,7 +67,7 @@ export function communityMiddleware(
     context.respond = false
     const { body, rawBody } = request
     const ended = whenEnded(req, res)
-    answer(community, bounds, req, res, requestId && (() => requestId(context)), { originalUrl, body, rawBody })
+    serveRequest(community, bounds, req, res, requestId && (() => requestId(context)), { originalUrl, body, rawBody })
     await ended
   }
 }
@@ -91,7 +91,7 @@ export function panelMiddleware<Context extends KoaContext>(
       context.respond = false
     }
     const kept = { originalUrl, body: request.body, rawBody: request.rawBody }
-    if (!(await answerPanel(panel, context, req, res, taken, kept))) await next()
+    if (!(await servePanel(panel, context, req, res, taken, kept))) await next()
   }
 }
 

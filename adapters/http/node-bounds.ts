@@ -9,9 +9,9 @@ export interface TransferBounds {
   /** Milliseconds after which a body that has not arrived completely is refused with a 408. Default 300,000. */
   readonly bodyTimeoutMs?: number
   /** Milliseconds in which a client takes nothing of an answer, after which its connection is closed. Default 30,000. */
-  readonly answerStallMs?: number
+  readonly responseStallMs?: number
   /** Milliseconds after which an answer that has not been read completely is cut off. Default 300,000. */
-  readonly answerTimeoutMs?: number
+  readonly responseTimeoutMs?: number
 }
 
 /** The bounds with their defaults. */
@@ -20,8 +20,8 @@ export type Bounds = Required<TransferBounds>
 export const defaultBounds: Bounds = {
   bodyStallMs: 30_000,
   bodyTimeoutMs: 300_000,
-  answerStallMs: 30_000,
-  answerTimeoutMs: 300_000,
+  responseStallMs: 30_000,
+  responseTimeoutMs: 300_000,
 }
 
 // The longest interval of `setInterval`.
@@ -36,8 +36,8 @@ const milliseconds = v.custom<number>(
 export const boundRules = {
   bodyStallMs: v.optional(milliseconds, defaultBounds.bodyStallMs),
   bodyTimeoutMs: v.optional(milliseconds, defaultBounds.bodyTimeoutMs),
-  answerStallMs: v.optional(milliseconds, defaultBounds.answerStallMs),
-  answerTimeoutMs: v.optional(milliseconds, defaultBounds.answerTimeoutMs),
+  responseStallMs: v.optional(milliseconds, defaultBounds.responseStallMs),
+  responseTimeoutMs: v.optional(milliseconds, defaultBounds.responseTimeoutMs),
 } satisfies RulesOf<TransferBounds>
 
 /** Watches over progress: it may neither stall nor take too long. */

@@ -24,8 +24,8 @@ export function panelMiddleware<Host extends IncomingMessage>(
 ): (request: Host, response: ServerResponse, next: () => void) => void {
   requirePanel(panel, 'panelMiddleware')
   return (message, response, next) => {
-    answerPanel(panel, message, message, response).then((isAnswered) => {
-      if (!isAnswered) queueMicrotask(() => next())
+    servePanel(panel, message, message, response).then((isServed) => {
+      if (!isServed) queueMicrotask(() => next())
     })
   }
 }
@@ -37,7 +37,7 @@ export function panelMiddleware<Host extends IncomingMessage>(
  * @param kept the parts that the framework keeps, if not on the request itself
  * @returns whether the request was the panel's
  */
-export async function answerPanel<Host>(
+export async function servePanel<Host>(
   panel: PanelOf<Host>,
   host: Host,
   message: IncomingMessage,
@@ -61,10 +61,10 @@ export async function answerPanel<Host>(
     return false
   }
   try {
-    const answer = await (panel as Panel<Host>)(request, host)
-    if (!answer) return false
+    const result = await (panel as Panel<Host>)(request, host)
+    if (!result) return false
     taken?.()
-    await write(message, response, answer)
+    await write(message, response, result)
   } catch {
     // The client is gone.
     cut(response)

@@ -1,11 +1,11 @@
 /** Requests of Node answered by a community, for the adapters of its frameworks. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Answer, Incoming } from '../../lib/http/exchange.ts'
+import type { HttpResponse, Incoming } from '../../lib/http/exchange.ts'
 import type { Community } from '../../lib/index.ts'
-import { writeAnswer } from './node-answer.ts'
 import type { HostBody } from './node-body.ts'
 import type { Bounds } from './node-bounds.ts'
 import { toIncoming } from './node-request.ts'
+import { writeResponse } from './node-response.ts'
 import { cut } from './node-stream.ts'
 import { inOwnContext, isMadeUp, takeTurn } from './node-turns.ts'
 
@@ -14,7 +14,7 @@ import { inOwnContext, isMadeUp, takeTurn } from './node-turns.ts'
  * @param requestId gives the host's id of the request
  * @param kept the parts that the framework keeps, if not on the request itself
  */
-export function answer(
+export function serveRequest(
   community: Pick<Community, 'serve'>,
   bounds: Bounds,
   request: IncomingMessage,
@@ -78,7 +78,7 @@ function beginArrived(): void {
 interface Finished {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  readonly result: Answer
+  readonly result: HttpResponse
   readonly bounds: Bounds
   readonly sent: () => void
 }
@@ -92,7 +92,7 @@ function writeFinished(): void {
   finished = []
   for (const { request, response, result, bounds, sent } of ready)
     try {
-      writeAnswer(request, response, result, bounds, sent)
+      writeResponse(request, response, result, bounds, sent)
     } catch {
       // The connection can't be recovered.
       cut(response)

@@ -5,7 +5,7 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Duplex } from 'node:stream'
-import { jsonAnswer } from '../../lib/http/exchange.ts'
+import { jsonResponse } from '../../lib/http/exchange.ts'
 import { cut, isGone } from './node-stream.ts'
 
 /**
@@ -81,7 +81,10 @@ export function takeTurn(request: IncomingMessage, response: ServerResponse, beg
 const isMisnamed = (request: IncomingMessage): boolean => request.httpVersionMajor >= 2 && !('stream' in request)
 
 function refuseVersion(response: ServerResponse): void {
-  const { headers, body } = jsonAnswer(505, JSON.stringify({ error: 'This connection is HTTP/1.1, and so must be its requests' }))
+  const { headers, body } = jsonResponse(
+    505,
+    JSON.stringify({ error: 'This connection is HTTP/1.1, and so must be its requests' }),
+  )
   response.writeHead(505, { ...headers, connection: 'close' }).end(body)
 }
 

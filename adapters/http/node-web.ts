@@ -4,10 +4,10 @@ import { ApiError, isApiError } from '../../lib/errors.ts'
 import type { Incoming } from '../../lib/http/exchange.ts'
 import { isHost } from '../../lib/http/host.ts'
 import { type FetchHandler, fetched } from './mounted.ts'
-import { writeBytes, writeFile } from './node-answer.ts'
 import type { HostBody } from './node-body.ts'
 import type { Bounds } from './node-bounds.ts'
 import { header, toIncoming } from './node-request.ts'
+import { writeBytes, writeFile } from './node-response.ts'
 import { cut } from './node-stream.ts'
 import { inTurn } from './node-turns.ts'
 
@@ -70,19 +70,19 @@ const isStream = ({ headers }: Response): boolean =>
   headers.has('content-disposition') || (headers.get('content-type')?.startsWith('text/event-stream') ?? false)
 
 /** Writes an answer of `fetch` to a response of Node. */
-export async function write(message: IncomingMessage, response: ServerResponse, answer: Response): Promise<void> {
-  const headers = headersOf(answer)
-  if (answer.body && isStream(answer) && message.method !== 'HEAD') {
-    response.writeHead(answer.status, headers)
+export async function write(message: IncomingMessage, response: ServerResponse, result: Response): Promise<void> {
+  const headers = headersOf(result)
+  if (result.body && isStream(result) && message.method !== 'HEAD') {
+    response.writeHead(result.status, headers)
     // The first event may come much later.
     response.flushHeaders()
-    return writeFile(message, response, answer.body)
+    return writeFile(message, response, result.body)
   }
-  const body = Buffer.from(await answer.arrayBuffer())
+  const body = Buffer.from(await result.arrayBuffer())
   // The unread rest of a refused body would be taken for the next request.
   if (!message.complete) response.shouldKeepAlive = false
-  const hasLength = answer.status !== 204 && answer.status !== 304
-  response.writeHead(answer.status, hasLength ? { ...headers, 'content-length': body.byteLength } : headers)
+  const hasLength = result.status !== 204 && result.status !== 304
+  response.writeHead(result.status, hasLength ? { ...headers, 'content-length': body.byteLength } : headers)
   writeBytes(message, response, message.method === 'HEAD' ? new Uint8Array() : body)
 }
 
@@ -97,7 +97,7 @@ const jsonText = (parsed: unknown): string => JSON.stringify(parsed)
  * @param kept the parts that the framework keeps, if not on the request itself
  * @throws what the handler throws; then nothing is written
  */
-export async function answerFetch(
+export async function serveFetch(
   handler: FetchHandler,
   bounds: Bounds,
   message: IncomingMessage,
@@ -120,15 +120,15 @@ export async function answerFetch(
       throw error
     }
   }
-  let answer: Response | undefined
+  let result: Response | undefined
   const request = requestIfAny(message, gone.signal, { read, text: jsonText }, kept, bounds)
   if (!request) refusal = new ApiError(400, { error: 'The address or the method of the request is not one that can be served' })
   try {
-    answer = request && (await fetched(handler, request))
+    result = request && (await fetched(handler, request))
   } catch (error) {
     if (!refusal) throw error
   }
-  const shown = refusal ? Response.json(refusal.body, { status: refusal.status, headers: refusal.headers }) : answer
+  const shown = refusal ? Response.json(refusal.body, { status: refusal.status, headers: refusal.headers }) : result
   taken?.()
   try {
     if (shown) await write(message, response, shown)

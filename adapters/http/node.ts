@@ -8,8 +8,8 @@ import { type FetchHandler, isCommunity, requireMounted } from './mounted.ts'
 import type { HostRequest } from './node-body.ts'
 import { boundRules, type TransferBounds } from './node-bounds.ts'
 import { address } from './node-request.ts'
-import { answer } from './node-serve.ts'
-import { answerFetch, failed } from './node-web.ts'
+import { serveRequest } from './node-serve.ts'
+import { failed, serveFetch } from './node-web.ts'
 
 /** Continues with the host's next handler, or with that for errors. */
 export type Next = (error?: unknown) => void
@@ -41,9 +41,10 @@ export function toNodeListener(
 ): (request: IncomingMessage, response: ServerResponse) => void {
   requireMounted(mounted, 'toNodeListener')
   const { bounds, idOf } = nodeOptions('toNodeListener', options)
-  if (isCommunity(mounted)) return (request, response) => answer(mounted, bounds, request, response, idOf(request, response))
+  if (isCommunity(mounted))
+    return (request, response) => serveRequest(mounted, bounds, request, response, idOf(request, response))
   return (request, response) => {
-    answerFetch(mounted, bounds, request, response).catch((error: unknown) => failed(request, response, error))
+    serveFetch(mounted, bounds, request, response).catch((error: unknown) => failed(request, response, error))
   }
 }
 
@@ -61,12 +62,12 @@ export function communityMiddleware(
 ): (request: IncomingMessage, response: ServerResponse, next: Next) => void {
   requireMounted(mounted, 'communityMiddleware')
   const { bounds, idOf } = nodeOptions('communityMiddleware', options)
-  if (!isCommunity(mounted)) return (request, response, next) => void answerFetch(mounted, bounds, request, response).catch(next)
+  if (!isCommunity(mounted)) return (request, response, next) => void serveFetch(mounted, bounds, request, response).catch(next)
   const community = mounted
   let isHinted = false
   return (request: HostRequest, response, next) => {
     const { path } = address(request.originalUrl ?? request.url)
-    if (community.owns(path)) return answer(community, bounds, request, response, idOf(request, response))
+    if (community.owns(path)) return serveRequest(community, bounds, request, response, idOf(request, response))
     const hint = isHinted ? undefined : mountHint(community, path, request.baseUrl)
     if (hint !== undefined) {
       isHinted = true

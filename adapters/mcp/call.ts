@@ -27,7 +27,7 @@ function checkNames({ name, inputSchema }: Tool, given: Arguments): void {
     )
 }
 
-async function answerOf(client: Client, tool: Tool, given: Arguments, signal: AbortSignal): Promise<Arguments> {
+async function resultOf(client: Client, tool: Tool, given: Arguments, signal: AbortSignal): Promise<Arguments> {
   const { operation } = tool
   checkNames(tool, given)
   const { body, ...rest } = given
@@ -38,10 +38,10 @@ async function answerOf(client: Client, tool: Tool, given: Arguments, signal: Ab
   const call = async (query: Arguments): Promise<unknown> => client.call(operation.id, { ...parts, query }, { signal })
   // A list is awaited for its page.
   if (isList(operation)) return readPageFor(tool, query, async (query) => (await call(query)) as ListPage)
-  const answer = await call(query)
-  if (typeof answer !== 'object' || answer === null) return { done: true }
+  const result = await call(query)
+  if (typeof result !== 'object' || result === null) return { done: true }
   // Of a whole list that a change returns, no page follows.
-  return 'items' in answer && 'links' in answer ? { items: answer.items, next_cursor: null } : { ...answer }
+  return 'items' in result && 'links' in result ? { items: result.items, next_cursor: null } : { ...result }
 }
 
 /** How a record that was cut can be read whole, or that its change was made. */
@@ -58,8 +58,8 @@ export async function callTool(client: Client, tool: Tool, given: unknown, signa
   const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)
   if (given !== undefined && !isObject) return refused('the arguments must be an object')
   try {
-    const answer = await answerOf(client, tool, (given ?? {}) as Arguments, signal)
-    const structuredContent = shortened(answer, remarkOn(tool))
+    const result = await resultOf(client, tool, (given ?? {}) as Arguments, signal)
+    const structuredContent = shortened(result, remarkOn(tool))
     return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent }
   } catch (error) {
     // A `TypeError` names a wrong argument. Anything else is a fault, which the protocol reports without its message.

@@ -3,7 +3,7 @@
 type Json = Readonly<Record<string, unknown>>
 
 /** The longest response, in characters: more would fill the context of an agent. */
-export const longestAnswer = 200_000
+export const longestResponse = 200_000
 
 /** A text or a list is cut to no less than this, in characters and in entries. */
 const shortestText = 100
@@ -23,11 +23,11 @@ function cut(value: unknown, mostText: number, mostEntries: number): unknown {
 }
 
 /** The same record with shorter texts, then with shorter lists; of a record that no cut makes short enough, its id. */
-function* shorter(answer: Json): Generator<Json, void, undefined> {
-  for (let most = longestAnswer / 2; most >= shortestText; most = Math.floor(most / 2))
-    yield cut(answer, most, Number.POSITIVE_INFINITY) as Json
-  for (let most = 1000; most >= shortestList; most = Math.floor(most / 10)) yield cut(answer, shortestText, most) as Json
-  yield 'id' in answer ? { id: cut(answer['id'], shortestText, 0) } : {}
+function* shorter(response: Json): Generator<Json, void, undefined> {
+  for (let most = longestResponse / 2; most >= shortestText; most = Math.floor(most / 2))
+    yield cut(response, most, Number.POSITIVE_INFINITY) as Json
+  for (let most = 1000; most >= shortestList; most = Math.floor(most / 10)) yield cut(response, shortestText, most) as Json
+  yield 'id' in response ? { id: cut(response['id'], shortestText, 0) } : {}
 }
 
 /**
@@ -35,15 +35,15 @@ function* shorter(answer: Json): Generator<Json, void, undefined> {
  * @param remark ends the sentence about what was cut: how the record can be read whole
  * @returns the same, if it is short enough; `next_cursor` is never cut
  */
-export function shortened(answer: Json, remark: string): Json {
-  const length = lengthOf(answer)
-  if (length <= longestAnswer) return answer
-  const { next_cursor, ...record } = answer
+export function shortened(response: Json, remark: string): Json {
+  const length = lengthOf(response)
+  if (length <= longestResponse) return response
+  const { next_cursor, ...record } = response
   const cursor = next_cursor === undefined ? {} : { next_cursor }
-  const sentence = `The response had ${length} characters, more than ${longestAnswer}: long texts end with \`[cut: … characters]\`, and long lists after their first entries. ${remark}`
+  const sentence = `The response had ${length} characters, more than ${longestResponse}: long texts end with \`[cut: … characters]\`, and long lists after their first entries. ${remark}`
   for (const each of shorter(record)) {
     const result = { shortened: sentence, ...each, ...cursor }
-    if (lengthOf(result) <= longestAnswer) return result
+    if (lengthOf(result) <= longestResponse) return result
   }
   return { shortened: sentence, ...cursor }
 }
@@ -53,7 +53,7 @@ export function shortened(answer: Json, remark: string): Json {
  * @param envelope the characters around them
  */
 export function fitting(records: readonly unknown[], envelope: number): number {
-  let room = longestAnswer - envelope
+  let room = longestResponse - envelope
   const beyond = records.findIndex((record) => {
     room -= lengthOf(record) + 1
     return room < 0

@@ -41,12 +41,12 @@ export function lookAt(files: FileSystem, root: string): Streams {
 
   async function isDone(writer: string): Promise<boolean> {
     if (finished.has(writer)) return true
-    if (!(await askWhetherDone(writer))) return false
+    if (!(await checkWhetherDone(writer))) return false
     finished.add(writer)
     return true
   }
 
-  async function askWhetherDone(writer: string): Promise<boolean> {
+  async function checkWhetherDone(writer: string): Promise<boolean> {
     let text: string
     try {
       text = await readText(files, join(root, ownerName(writer)))

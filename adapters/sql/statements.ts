@@ -161,13 +161,13 @@ export function statementsOf(dialect: Dialect) {
       change(table, id, by, guard, (name, parameter) => `${quoted(name)} + ${parameter}`),
 
     lock(table: TableShape, id: string, strength: LockStrength): Statement {
-      const asked = get(table, id)
+      const reading = get(table, id)
       const { get: plain, lock } = preparedOf(table)
       // Where one transaction writes at a time a lock is a look.
-      if (lock[strength] === plain) return asked
+      if (lock[strength] === plain) return reading
       // The same text each time, so that its name is found by it directly.
-      const locking = asked.sql === plain ? lock[strength] : `${asked.sql}${dialect.lock(strength)}`
-      return { sql: locking, values: asked.values }
+      const locking = reading.sql === plain ? lock[strength] : `${reading.sql}${dialect.lock(strength)}`
+      return { sql: locking, values: reading.values }
     },
 
     remove(table: TableShape, id: string, guard: AnyRow): Statement {

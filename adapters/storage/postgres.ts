@@ -123,10 +123,10 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
     nesting,
   })
 
-  const write = <T>(asked: (tx: Tx) => Promise<T>): Promise<T> =>
+  const write = <T>(task: (tx: Tx) => Promise<T>): Promise<T> =>
     inTransactionAhead(pool, named(language, beginReadCommitted), connectTimeoutMs, async (beginning) => {
       const transaction = transactionOn(beginning, language)
-      const value = await runIn(transaction, language, false, asked)
+      const value = await runIn(transaction, language, false, task)
       const ended = transaction.endWith('COMMIT')
       // A host's own statements must not fail because of ours.
       if (transaction.hasBegun() && !options.pool) beginning.handOn()

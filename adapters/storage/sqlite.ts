@@ -168,13 +168,13 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
   return {
     ...sqlStorage({
       ...{ work, nesting, snapshots, fast: { version: version.now } },
-      async write(asked) {
+      async write(task) {
         inExclusive.refuse()
         const own = new Changed()
         const begin = async () => {
           changed = own
           appended.begun()
-          const value = await inSession(writer, writer, statements, asked)
+          const value = await inSession(writer, writer, statements, task)
           appended.ended()
           return value
         }
@@ -196,12 +196,12 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
       },
     }),
     outbox: `sqlite:${resolve(path)}`,
-    exclusive: (asked) =>
+    exclusive: (task) =>
       work.run(async () => {
         nesting.refuse()
         inExclusive.refuse()
         try {
-          return await groups.exclusive(inExclusive.entering(asked))
+          return await groups.exclusive(inExclusive.entering(task))
         } finally {
           version.again()
         }

@@ -2,7 +2,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import { startOn } from '../support/cores.ts'
-import type { Answered, Task } from './generator.ts'
+import type { Measured, Task } from './generator.ts'
 import type { Asked } from './scenarios.ts'
 import { type Server, usageOf } from './start.ts'
 
@@ -35,9 +35,9 @@ export interface Load {
 
 export function startLoad(): Load {
   const generator: ChildProcess = startOn('asking', join(import.meta.dirname, 'generator.ts'))
-  const answered = (task: Task): Promise<Answered> =>
+  const measured = (task: Task): Promise<Measured> =>
     new Promise((resolve) => {
-      generator.once('message', (message) => resolve(message as Answered))
+      generator.once('message', (message) => resolve(message as Measured))
       generator.send(task)
     })
 
@@ -49,7 +49,7 @@ export function startLoad(): Load {
   ): Promise<Figures> {
     const requests = Array.from({ length: connections * different }, () => written(request(server)))
     const before = await usageOf(server)
-    const { problem, count, ...figures } = await answered({ port: server.port, connections, seconds, requests })
+    const { problem, count, ...figures } = await measured({ port: server.port, connections, seconds, requests })
     if (problem !== undefined) throw new Error(`${server.name}: ${problem}`)
     // A server that needs longer for one answer gets longer.
     if (count === 0) return ask(server, request, seconds * 5, connections)

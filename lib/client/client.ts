@@ -9,7 +9,7 @@ import { type CallOptions, type ClientOptions, checkCallOptions, checkedSettings
 import { type CallParts, prepare } from './request.ts'
 import { type ClientRoute, routes } from './routes.ts'
 import { type Received, type Send, sender } from './send.ts'
-import type { Answered, Call } from './types.ts'
+import type { Call, CallResponse } from './types.ts'
 
 /** A client of one network. */
 export interface Client extends ClientMethods {
@@ -32,32 +32,32 @@ export interface Client extends ClientMethods {
 type Run = (route: ClientRoute, parts: CallParts, options: CallOptions) => Call<unknown> | List<unknown>
 
 /** A promise of the record that also gives the rest of the answer. */
-function callOf<Result>(answered: Promise<Answered<Result>>): Call<Result> {
-  const data = answered.then((answer) => answer.data)
+function callOf<Result>(response: Promise<CallResponse<Result>>): Call<Result> {
+  const data = response.then(({ data }) => data)
   return Object.assign(data, {
     withResponse() {
       // The caller waits for only one of the two. The other must not count as an unhandled rejection.
       data.catch(() => {})
-      return answered
+      return response
     },
   })
 }
 
-const answer = ({ body, ...rest }: Received): Answered<unknown> => ({ data: body, ...rest })
+const toCallResponse = ({ body, ...rest }: Received): CallResponse<unknown> => ({ data: body, ...rest })
 
-function runner({ root, maxAnswerBytes }: Settings, send: Send): Run {
+function runner({ root, maxResponseBytes }: Settings, send: Send): Run {
   return (route, parts, options) => {
     const name = route.name.join('.')
     checkCallOptions(name, options)
     const { outgoing } = prepare(root, route, parts)
     if (route.isList && route.method === 'GET')
       return listOf(name, (next, wanted) =>
-        readFittingPage(outgoing(next, wanted), maxAnswerBytes, (asked) => send(asked, options)),
+        readFittingPage(outgoing(next, wanted), maxResponseBytes, (request) => send(request, options)),
       )
-    const asked = outgoing()
-    const sent = send(asked, options)
-    if (!route.isList) return callOf(sent.then(answer))
-    return callOf(sent.then((received) => ({ ...answer(received), data: readPage(asked.url, received).page })))
+    const request = outgoing()
+    const sent = send(request, options)
+    if (!route.isList) return callOf(sent.then(toCallResponse))
+    return callOf(sent.then((received) => ({ ...toCallResponse(received), data: readPage(request.url, received).page })))
   }
 }
 

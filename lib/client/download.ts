@@ -1,5 +1,5 @@
 /** Downloading a file that a record names, such as `url` of an asset. */
-import { errorOf, InvalidAnswer, TimeoutError } from './errors.ts'
+import { errorOf, InvalidResponse, TimeoutError } from './errors.ts'
 import { isResponse, lostIfBroken, timed } from './fetching.ts'
 import { type CallOptions, checkCallOptions, type Settings } from './options.ts'
 import { withRetries } from './retry.ts'
@@ -7,7 +7,7 @@ import { orAborted } from './timing.ts'
 
 /** Options of a download. `timeout` is the time until it begins, and the longest time without a new byte of it. */
 export interface DownloadOptions extends Omit<CallOptions, 'idempotencyKey'> {
-  /** The largest file, in bytes: the stream of a larger one fails. The client's `maxAnswerBytes` by default. */
+  /** The largest file, in bytes: the stream of a larger one fails. The client's `maxResponseBytes` by default. */
   readonly maxBytes?: number | undefined
 }
 
@@ -52,8 +52,8 @@ function bounded(
         if (done) return controller.close()
         size += value.length
         if (size > maxBytes)
-          throw new InvalidAnswer(`${request}: the file is larger than ${maxBytes} bytes (option \`maxBytes\`)`, {
-            ...{ code: 'answer_too_large', status: response.status, headers: response.headers },
+          throw new InvalidResponse(`${request}: the file is larger than ${maxBytes} bytes (option \`maxBytes\`)`, {
+            ...{ code: 'response_too_large', status: response.status, headers: response.headers },
           })
         controller.enqueue(value)
       } catch (error) {
@@ -73,7 +73,7 @@ function bounded(
 export function downloader(settings: Settings) {
   return async (
     url: string | URL,
-    { maxBytes = settings.maxAnswerBytes, ...options }: DownloadOptions = {},
+    { maxBytes = settings.maxResponseBytes, ...options }: DownloadOptions = {},
   ): Promise<Download> => {
     checkCallOptions('download', options)
     const address = URL.parse(String(url), settings.root)
@@ -89,7 +89,7 @@ export function downloader(settings: Settings) {
         const work = async (): Promise<unknown> => settings.fetch(new Request(address, { signal: until }))
         const response = await lostIfBroken(request, orAborted(work(), signal))
         if (!isResponse(response))
-          throw new InvalidAnswer(`${request}: option \`fetch\` returned no Response`, { code: 'invalid_answer', status: 0 })
+          throw new InvalidResponse(`${request}: option \`fetch\` returned no Response`, { code: 'invalid_response', status: 0 })
         const { headers, status } = response
         if (!response.ok) {
           response.body?.cancel().catch(() => {})

@@ -116,9 +116,9 @@ export class TimeoutError extends ConnectionError {
   }
 }
 /** The answer does not belong to this API: not JSON, too large, or a redirect to another place. */
-export class InvalidAnswer extends ClientError {
+export class InvalidResponse extends ClientError {
   static {
-    InvalidAnswer.prototype.name = 'InvalidAnswer'
+    InvalidResponse.prototype.name = 'InvalidResponse'
   }
 }
 

@@ -9,7 +9,7 @@ export {
   Conflict,
   ConnectionError,
   Forbidden,
-  InvalidAnswer,
+  InvalidResponse,
   isClientError,
   NotFound,
   RateLimited,
@@ -24,5 +24,5 @@ export type { ClientMethods } from './methods.ts'
 export type { CallOptions, ClientOptions, Retry } from './options.ts'
 export type { CallParts } from './request.ts'
 export type { Timing } from './timing.ts'
-export type { Answered, Call, Id, ListQuery } from './types.ts'
+export type { Call, CallResponse, Id, ListQuery } from './types.ts'
 export type { FileStream } from './upload.ts'

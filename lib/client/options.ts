@@ -42,7 +42,7 @@ export interface ClientOptions {
   /** The longest wait for a next try, in milliseconds. If the server asks for more, the call fails immediately. 120,000 by default. */
   readonly maxRetryWait?: number | undefined
   /** The largest answer that is read, in bytes. 64 MiB by default. */
-  readonly maxAnswerBytes?: number | undefined
+  readonly maxResponseBytes?: number | undefined
   /** `'string'` gives ids as texts, which the types are, though the server sends numbers. By default they stay as they are sent. */
   readonly ids?: 'string' | undefined
   /** Called before each retry. */
@@ -60,7 +60,7 @@ export interface Settings {
   readonly timeout: number
   readonly maxRetries: number
   readonly maxRetryWait: number
-  readonly maxAnswerBytes: number
+  readonly maxResponseBytes: number
   readonly ids: 'string' | undefined
   readonly onRetry: (retry: Retry) => void
   readonly timing: Timing
@@ -74,7 +74,7 @@ const optionNames = new Set([
   'timeout',
   'maxRetries',
   'maxRetryWait',
-  'maxAnswerBytes',
+  'maxResponseBytes',
   'ids',
   'onRetry',
   'timing',
@@ -126,9 +126,9 @@ export function checkedSettings(given: ClientOptions): Settings {
     ...(given.maxRetryWait === undefined || isTime(given.maxRetryWait)
       ? []
       : ['`maxRetryWait` must be a number of milliseconds above 0']),
-    ...(given.maxAnswerBytes === undefined || (isWhole(given.maxAnswerBytes) && given.maxAnswerBytes > 0)
+    ...(given.maxResponseBytes === undefined || (isWhole(given.maxResponseBytes) && given.maxResponseBytes > 0)
       ? []
-      : ['`maxAnswerBytes` must be a number of bytes above 0']),
+      : ['`maxResponseBytes` must be a number of bytes above 0']),
   ]
   if (problems.length > 0 || !root) throw new TypeError(`createClient: ${problems.map((one) => `option ${one}`).join('; ')}`)
   return {
@@ -139,7 +139,7 @@ export function checkedSettings(given: ClientOptions): Settings {
     timeout: given.timeout ?? 60_000,
     maxRetries: given.maxRetries ?? 3,
     maxRetryWait: given.maxRetryWait ?? 120_000,
-    maxAnswerBytes: given.maxAnswerBytes ?? 64 * 1024 * 1024,
+    maxResponseBytes: given.maxResponseBytes ?? 64 * 1024 * 1024,
     ids: given.ids,
     onRetry: given.onRetry ?? (() => {}),
     timing,

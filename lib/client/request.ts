@@ -79,11 +79,11 @@ export function prepare(root: string, route: ClientRoute, { params = {}, query =
   const payload: Payload | undefined = route.takesBody ? payloadOf(name, body) : undefined
   return {
     outgoing(next, perPage) {
-      const asked = next === undefined ? new URLSearchParams(search) : searchIn(name, next)
-      if (perPage !== undefined && next === undefined && !isResumed && !asked.has('per_page'))
-        asked.set('per_page', String(perPage))
+      const parameters = next === undefined ? new URLSearchParams(search) : searchIn(name, next)
+      if (perPage !== undefined && next === undefined && !isResumed && !parameters.has('per_page'))
+        parameters.set('per_page', String(perPage))
       const { method, conflictStays } = route
-      const url = `${root}${path}${asked.size > 0 ? `?${asked}` : ''}`
+      const url = `${root}${path}${parameters.size > 0 ? `?${parameters}` : ''}`
       return { url, method, conflictStays, payload, isOnce: payload?.content instanceof ReadableStream }
     },
   }

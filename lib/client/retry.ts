@@ -33,9 +33,9 @@ const longestWaitMs = 8000
  * @param tries how many there were
  */
 function waitBefore(headers: Headers, tries: number, timing: Timing): number {
-  const asked = retryAfterMs(headers, timing)
+  const wanted = retryAfterMs(headers, timing)
   const own = Math.min(firstWaitMs * 2 ** (tries - 1), longestWaitMs) * (0.5 + timing.random() / 2)
-  return asked === undefined ? own : asked + timing.random() * 250
+  return wanted === undefined ? own : wanted + timing.random() * 250
 }
 
 /** The wait of `Retry-After`, in seconds or as a date, else that of `RateLimit-Reset` if no request is left. */

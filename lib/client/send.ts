@@ -1,8 +1,9 @@
 /** One request of the client: its tries, and its answer. */
-import { parseJson, readText } from './answer.ts'
-import { errorOf, InvalidAnswer, isClientError, requestIdOf } from './errors.ts'
+
+import { errorOf, InvalidResponse, isClientError, requestIdOf } from './errors.ts'
 import { isResponse, locationOf, lostCode, lostIfBroken, timed, unreadableFile } from './fetching.ts'
 import { type CallOptions, isToken, type Settings, tokenRule } from './options.ts'
+import { parseJson, readText } from './response.ts'
 import { type Repeated, withRetries } from './retry.ts'
 import { orAborted } from './timing.ts'
 
@@ -63,7 +64,7 @@ export function sender(settings: Settings): Send {
     const response = await fetchHere(request, outgoing, headers, signal)
     const text = await lostIfBroken(
       request,
-      readText(request, response, settings.maxAnswerBytes, signal),
+      readText(request, response, settings.maxResponseBytes, signal),
       new URL(outgoing.url).origin,
     )
     if (response.ok) return received(request, response, text)
@@ -84,7 +85,7 @@ export function sender(settings: Settings): Send {
         new URL(url).origin,
       )
       if (!isResponse(response))
-        throw new InvalidAnswer(`${request}: option \`fetch\` returned no Response`, { code: 'invalid_answer', status: 0 })
+        throw new InvalidResponse(`${request}: option \`fetch\` returned no Response`, { code: 'invalid_response', status: 0 })
       const location = locationOf(response, address)
       if (location === undefined) return response
       response.body?.cancel().catch(() => {})
@@ -92,7 +93,7 @@ export function sender(settings: Settings): Send {
       const keepsMethod = response.status === 307 || response.status === 308 || method === 'GET'
       if (origin !== new URL(url).origin || !keepsMethod || isOnce || redirects === maxRedirects) {
         const failed = { code: 'redirected', status: response.status, headers: response.headers }
-        throw new InvalidAnswer(`${request}: ${redirectProblem(response, origin, redirects)}`, failed)
+        throw new InvalidResponse(`${request}: ${redirectProblem(response, origin, redirects)}`, failed)
       }
       address = location
     }
@@ -105,15 +106,15 @@ export function sender(settings: Settings): Send {
     return settings.fetch(new Request(url, init))
   }
 
-  /** @throws InvalidAnswer if the text is not JSON */
+  /** @throws InvalidResponse if the text is not JSON */
   function received(request: string, { status, headers }: Response, text: string): Received {
     const requestId = requestIdOf(headers, undefined)
     try {
       return { status, headers, requestId, body: text.trim() === '' ? undefined : parseJson(text, settings.ids) }
     } catch (cause) {
       const type = headers.get('content-type') ?? 'no content type'
-      const failed = { code: 'invalid_answer', status, headers, requestId, cause, body: text.slice(0, maxShownText) }
-      throw new InvalidAnswer(`${request}: the answer is not JSON (${type})`, failed)
+      const failed = { code: 'invalid_response', status, headers, requestId, cause, body: text.slice(0, maxShownText) }
+      throw new InvalidResponse(`${request}: the answer is not JSON (${type})`, failed)
     }
   }
 

@@ -9,7 +9,7 @@ import type { FileStream } from './upload.ts'
 export type Id = string | number | bigint
 
 /** The answer to a call, with what came along with the record. */
-export interface Answered<Result> {
+export interface CallResponse<Result> {
   /** The record; `undefined` for an answer without a body. */
   readonly data: Result
   /** The HTTP status, such as 201. */
@@ -23,7 +23,7 @@ export interface Answered<Result> {
 /** A call that was sent. `await` gives the record. */
 export interface Call<Result> extends Promise<Result> {
   /** The record, with the status and the headers of the answer. */
-  withResponse(): Promise<Answered<Result>>
+  withResponse(): Promise<CallResponse<Result>>
 }
 
 /** The query parameters of every list. */

@@ -37,7 +37,7 @@ export async function eraseTraces(erasing: Erasing, member: MemberRow): Promise<
   if (address !== undefined) await eraseInvites(erasing, { email_key: address })
   await eraseUploads(erasing, member)
   await eraseWords(erasing, member.id)
-  await eraseKeptAnswers(erasing, member)
+  await eraseStoredResponses(erasing, member)
   const keys = (await erasing.read((tx) => tx.find(apiKeys, { where: { member_id: member.id } }))).map(({ id }) => id)
   await eraseLines(
     erasing,
@@ -138,7 +138,7 @@ async function eraseWords(erasing: Erasing, creator_id: Id): Promise<void> {
     })
 }
 
-const erasedAnswer = {
+const erasedResponse = {
   status: 422,
   body: JSON.stringify({
     error: 'Idempotency-Key was used for a request whose answer is erased. Use a new key for a new request',
@@ -146,7 +146,7 @@ const erasedAnswer = {
 }
 
 /** Replaces kept answers that name the member: a repeated request is refused, and does nothing twice. */
-async function eraseKeptAnswers(erasing: Erasing, { id, email }: Pick<MemberRow, 'id' | 'email'>): Promise<void> {
+async function eraseStoredResponses(erasing: Erasing, { id, email }: Pick<MemberRow, 'id' | 'email'>): Promise<void> {
   const address = email === '' ? undefined : JSON.stringify(emailKey(email))
   const names = (body: string): boolean =>
     ['"', ''].some((quote) => body.includes(`id":${quote}${id}${quote},`) || body.includes(`id":${quote}${id}${quote}}`)) ||
@@ -155,7 +155,7 @@ async function eraseKeptAnswers(erasing: Erasing, { id, email }: Pick<MemberRow,
     const found = rows.filter(({ body }) => names(body))
     if (found.length > 0)
       await erasing.write(async (tx) => {
-        for (const row of found) await tx.update(idempotencyKeys, row.id, erasedAnswer)
+        for (const row of found) await tx.update(idempotencyKeys, row.id, erasedResponse)
       })
   }
 }

@@ -40,7 +40,7 @@ export interface Incoming {
 }
 
 /** An answer, for a server adapter to write. */
-export interface Answer {
+export interface HttpResponse {
   /** The HTTP status, such as 200. */
   readonly status: number
   /** By name; a name comes once, whatever its case. */
@@ -63,7 +63,7 @@ const json = {
 }
 
 /** An answer whose body is already JSON. */
-export function jsonAnswer(status: number, body: string, headers: Readonly<Record<string, string>> = {}): Answer {
+export function jsonResponse(status: number, body: string, headers: Readonly<Record<string, string>> = {}): HttpResponse {
   return { status, headers: { ...json, ...headers }, body }
 }
 
@@ -120,7 +120,7 @@ const shortLength = 4_096
  * The parts of a `Response`. Its body is whole and its length is told, so that no server sends it in chunks. An answer to HEAD
  * has the headers of the body, and no body.
  */
-export function responseParts({ headers, body }: Answer, method: string) {
+export function responseParts({ headers, body }: HttpResponse, method: string) {
   if (body === null) return { body, headers: { ...headers } }
   const whole = typeof body === 'string' && body.length > shortLength ? encoder.encode(body) : body
   const length = typeof whole === 'string' ? utf8Length(whole) : whole.length
@@ -128,9 +128,9 @@ export function responseParts({ headers, body }: Answer, method: string) {
 }
 
 /** An answer as a `Response`. */
-export function toResponse(answer: Answer, method: string): Response {
-  const { body, headers } = responseParts(answer, method)
-  return new Response(body, { status: answer.status, headers })
+export function toResponse(response: HttpResponse, method: string): Response {
+  const { body, headers } = responseParts(response, method)
+  return new Response(body, { status: response.status, headers })
 }
 
 /**

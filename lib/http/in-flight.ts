@@ -35,7 +35,7 @@ export interface Usage {
    */
   requireRoom(bytes?: number): void
   /** The answer takes the place of the body. It is never refused, because its work is done. */
-  becomeAnswer(bytes: number): void
+  becomeResponse(bytes: number): void
   end(): void
 }
 
@@ -107,7 +107,7 @@ class CountedUsage implements Usage {
     this.#counter.requireRoom(this.network, bytes)
   }
 
-  becomeAnswer(bytes: number): void {
+  becomeResponse(bytes: number): void {
     this.#change(bytes - this.#own)
   }
 

@@ -1,15 +1,15 @@
 /** A request as a span, in OpenTelemetry's conventions for HTTP servers. */
 import type { Span, SpanFacts, Tracing } from '../base/tracing.ts'
-import type { Answer, Incoming } from './exchange.ts'
+import type { HttpResponse, Incoming } from './exchange.ts'
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT', 'QUERY'])
 
-/** Answers a request in a span of its own. @param answer never rejects */
+/** Answers a request in a span of its own. @param respond never rejects */
 export async function inRequestSpan(
   tracing: Tracing,
   incoming: Incoming,
-  answer: (span: Span) => Promise<Answer>,
-): Promise<Answer> {
+  respond: (span: Span) => Promise<HttpResponse>,
+): Promise<HttpResponse> {
   const isKnown = methods.has(incoming.method)
   const span = tracing.start({
     name: isKnown ? incoming.method : 'HTTP',
@@ -17,11 +17,11 @@ export async function inRequestSpan(
     facts: { 'http.request.method': isKnown ? incoming.method : '_OTHER', 'url.scheme': incoming.secure ? 'https' : 'http' },
     parent: (name) => incoming.header(name),
   })
-  const answered = await span.within(() => answer(span))
-  span.add({ 'http.response.status_code': answered.status })
+  const response = await span.within(() => respond(span))
+  span.add({ 'http.response.status_code': response.status })
   // A refusal is the client's fault, and no failure of the server.
-  span.end(answered.status >= 500 ? String(answered.status) : undefined)
-  return answered
+  span.end(response.status >= 500 ? String(response.status) : undefined)
+  return response
 }
 
 const harmless = /^[A-Za-z0-9_-]{1,63}$/

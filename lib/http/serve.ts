@@ -2,7 +2,7 @@ import type { Span } from '../base/tracing.ts'
 import { ApiError, fail, isApiError, notFound } from '../errors.ts'
 import { type Repeatable, readRepeatable } from '../kernel/idempotency.ts'
 import type { Pipeline } from '../kernel/pipeline.ts'
-import type { TextAnswer } from '../kernel/run.ts'
+import type { TextResult } from '../kernel/run.ts'
 import { retryAfter, storageTrouble } from '../kernel/storage-errors.ts'
 import { apiRoot } from '../kernel/wire.ts'
 import type { AnyOperation, Deprecation, Route } from '../operation.ts'
@@ -10,7 +10,7 @@ import type { Settings } from '../settings.ts'
 import { authenticator, bearerToken, type Caller } from './caller/authenticate.ts'
 import { recheckIn } from './caller/recheck-caller.ts'
 import { deprecationHeaders } from './deprecation.ts'
-import { type Answer, type Incoming, jsonAnswer } from './exchange.ts'
+import { type HttpResponse, type Incoming, jsonResponse } from './exchange.ts'
 import { inFlightCounter, type Usage } from './in-flight.ts'
 import { requestIdOf } from './request-id.ts'
 import { inRequestSpan, nameSpan } from './request-span.ts'
@@ -65,39 +65,39 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
   }
 
   /** Answers any request; never rejects. */
-  const serve = (incoming: Incoming): Promise<Answer> =>
-    tracing ? inRequestSpan(tracing, incoming, (span) => answer(incoming, span)) : answer(incoming)
+  const serve = (incoming: Incoming): Promise<HttpResponse> =>
+    tracing ? inRequestSpan(tracing, incoming, (span) => respond(incoming, span)) : respond(incoming)
 
-  async function answer(incoming: Incoming, span?: Span): Promise<Answer> {
+  async function respond(incoming: Incoming, span?: Span): Promise<HttpResponse> {
     const headers: Record<string, string> = {}
     let usage: Usage | undefined
     let operation: string | undefined
     let deprecated: Deprecation | undefined
-    let answered: Answer
+    let response: HttpResponse
     try {
       usage = inFlight.begin()
       const target = await targetOf(incoming)
       if ('text' in target) {
         if (span) nameSpan(span, incoming, withoutSlash(incoming.path), [])
         usage.requireRoom()
-        answered = readDocument(incoming, target.text)
+        response = readDocument(incoming, target.text)
       } else {
         operation = target.route.id
         deprecated = target.route.operation.deprecated
         if (span) nameByRoute(span, incoming, target)
-        answered = await answerRoute({ incoming, target, headers, usage })
+        response = await respondToRoute({ incoming, target, headers, usage })
       }
     } catch (error) {
-      answered = failureAnswer(error, headers, operation, incoming)
+      response = failureResponse(error, headers, operation, incoming)
     }
-    if (deprecated) answered = { ...answered, headers: { ...answered.headers, ...deprecationHeaders(deprecated) } }
-    if (!usage) return answered
+    if (deprecated) response = { ...response, headers: { ...response.headers, ...deprecationHeaders(deprecated) } }
+    if (!usage) return response
     const used = usage
-    if (used.network !== '') traffic.count(used.network, used.key, answered.status, headers)
-    used.becomeAnswer(answered.body?.length ?? 0)
+    if (used.network !== '') traffic.count(used.network, used.key, response.status, headers)
+    used.becomeResponse(response.body?.length ?? 0)
     if (incoming.whenSent) incoming.whenSent(() => used.end())
     else used.end()
-    return answered
+    return response
   }
 
   /** @throws ApiError 403 without HTTPS, 400 for two Host headers or a malformed one, 404 for an unknown path, 405 */
@@ -120,15 +120,15 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
     nameSpan(span, incoming, name, [network, ...Object.values(params)], { 'folkmoot.operation': route.id })
   }
 
-  function answerRoute(exchange: Exchange): Promise<Answer> {
+  function respondToRoute(exchange: Exchange): Promise<HttpResponse> {
     const { incoming, target, headers } = exchange
     const token = bearerToken(incoming.header('authorization'))
     // No file is stored for a caller whose key may have been revoked.
     const fresh = target.route.operation.prepare !== undefined
-    return withCaller({ token, network: target.network, fresh }, headers, (caller) => answerCaller(exchange, caller))
+    return withCaller({ token, network: target.network, fresh }, headers, (caller) => respondToCaller(exchange, caller))
   }
 
-  async function answerCaller(exchange: Exchange, caller: Caller): Promise<Answer> {
+  async function respondToCaller(exchange: Exchange, caller: Caller): Promise<HttpResponse> {
     const { incoming, target, headers, usage } = exchange
     const { operation, method } = target.route
     usage.countFor(caller.network.id, caller.countedBy)
@@ -153,15 +153,15 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
       repeat: repeatOf(exchange, caller, content),
       usage,
     })
-    return answerOf(result, isReplay ? { ...headers, 'idempotency-replayed': 'true' } : headers)
+    return responseOf(result, isReplay ? { ...headers, 'idempotency-replayed': 'true' } : headers)
   }
 
   /** The answer that refuses a request for its token alone; `undefined` if the token works. The request is not counted. */
-  async function tokenRefusal(incoming: Incoming): Promise<Answer | undefined> {
+  async function tokenRefusal(incoming: Incoming): Promise<HttpResponse | undefined> {
     try {
       await requireWorking(bearerToken(incoming.header('authorization')))
     } catch (error) {
-      return isApiError(error) && error.status !== 401 ? undefined : failureAnswer(error, {}, undefined, incoming)
+      return isApiError(error) && error.status !== 401 ? undefined : failureResponse(error, {}, undefined, incoming)
     }
   }
 
@@ -178,18 +178,18 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
     return operation.query && readOptionalJson(incoming, usage, limits.bodyBytes)
   }
 
-  function failureAnswer(
+  function failureResponse(
     error: unknown,
     headers: Readonly<Record<string, string>>,
     operation: string | undefined,
     incoming: Incoming,
-  ): Answer {
-    if (isApiError(error)) return jsonAnswer(error.status, JSON.stringify(error.body), { ...headers, ...error.headers })
+  ): HttpResponse {
+    if (isApiError(error)) return jsonResponse(error.status, JSON.stringify(error.body), { ...headers, ...error.headers })
     const request_id = hostId(incoming) ?? settings.chance.uuid()
     settings.report(error, { request_id, ...(operation ? { operation } : {}) })
     const later = storageTrouble(error)
-    if (later) return jsonAnswer(503, JSON.stringify({ error: later, request_id }), { ...headers, 'retry-after': retryAfter })
-    return jsonAnswer(500, JSON.stringify({ error: 'Internal server error', request_id }), headers)
+    if (later) return jsonResponse(503, JSON.stringify({ error: later, request_id }), { ...headers, 'retry-after': retryAfter })
+    return jsonResponse(500, JSON.stringify({ error: 'Internal server error', request_id }), headers)
   }
 
   function hostId(incoming: Incoming): string | undefined {
@@ -209,8 +209,8 @@ const noQuery = {}
 const objectOrNone = (value: unknown): object =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
 
-const answerOf = ({ status, body }: TextAnswer, headers: Readonly<Record<string, string>>): Answer =>
-  body === '' ? { status, headers, body: null } : jsonAnswer(status, body, headers)
+const responseOf = ({ status, body }: TextResult, headers: Readonly<Record<string, string>>): HttpResponse =>
+  body === '' ? { status, headers, body: null } : jsonResponse(status, body, headers)
 
 /** What a POST with an `Idempotency-Key` is recognised by, if it is repeated. */
 function repeatOf({ incoming, target }: Exchange, caller: Caller, content: unknown): (() => Promise<Repeatable>) | undefined {
@@ -242,9 +242,9 @@ const withoutSlash = (path: string): string => (path.endsWith('/') ? path.slice(
 
 const shown = (path: string): string => (path.length > 200 ? `${path.slice(0, 200)}…` : path)
 
-const readDocument = (incoming: Incoming, document: () => string): Answer => {
+const readDocument = (incoming: Incoming, document: () => string): HttpResponse => {
   if (incoming.method !== 'GET' && incoming.method !== 'HEAD') throw wrongMethod(incoming, 'GET, HEAD')
-  return jsonAnswer(200, document())
+  return jsonResponse(200, document())
 }
 
 const wrongMethod = (incoming: Incoming, allow: string): ApiError =>

@@ -16,7 +16,7 @@ export interface Repeatable {
 }
 
 /** An answer that was given before. */
-export interface FirstAnswer {
+export interface FirstResponse {
   readonly status: number
   readonly body: string
 }
@@ -35,11 +35,11 @@ export async function readRepeatable(key: string, caller: string, parts: readonl
  * The first answer to this request, if there was one in the last 24 hours.
  * @throws ApiError 422 when the key was used for another request
  */
-export async function firstAnswer(
+export async function firstResponse(
   tx: ScopedTx,
   { caller, key, fingerprint }: Repeatable,
   now: string,
-): Promise<FirstAnswer | undefined> {
+): Promise<FirstResponse | undefined> {
   const row = await tx.first(idempotencyKeys, { caller, key })
   if (!row) return undefined
   if (isExpired(row.created_at, now)) {
@@ -52,19 +52,19 @@ export async function firstAnswer(
 }
 
 /** Keeps an answer for 24 hours, in the transaction that it belongs to. Of two concurrent ones the second gets a unique violation. */
-export async function keepAnswer(
+export async function storeResponse(
   tx: ScopedTx,
   repeatable: Repeatable,
-  answer: FirstAnswer,
+  response: FirstResponse,
   stamp: { id: Id; created_at: string; updated_at: string },
 ): Promise<void> {
   const oldest = await tx.find(idempotencyKeys, { limit: clearedBatch })
   for (const row of oldest) if (isExpired(row.created_at, stamp.created_at)) await tx.remove(idempotencyKeys, row.id)
-  await tx.insert(idempotencyKeys, { ...stamp, ...repeatable, status: answer.status, body: answer.body })
+  await tx.insert(idempotencyKeys, { ...stamp, ...repeatable, status: response.status, body: response.body })
 }
 
 /** Forgets an answer: the next request is the first again. */
-export async function forgetAnswer(tx: ScopedTx, { caller, key }: Pick<Repeatable, 'caller' | 'key'>): Promise<void> {
+export async function forgetResponse(tx: ScopedTx, { caller, key }: Pick<Repeatable, 'caller' | 'key'>): Promise<void> {
   const row = await tx.first(idempotencyKeys, { caller, key })
   if (row) await tx.remove(idempotencyKeys, row.id)
 }

@@ -63,14 +63,14 @@ export async function readPage<R extends Row, N>(
 ): Promise<Page<R>> {
   const offset = after === undefined ? (page - 1) * per_page : 0
   if (!Number.isSafeInteger(offset)) return { items: [], after: null }
-  const { picks, ...asked } = query
+  const { picks, ...listing } = query
   const limit = per_page + 1
   const limits = { limit, ...(after === undefined ? { offset } : { after }) }
   const rows = picks
-    ? await picked(tx, table, asked.where, picks, limits)
-    : isByTime && asked.order && after !== undefined
-      ? await atTime(tx, table, asked.where ?? {}, asked.order, after, limit)
-      : await tx.find(table, { ...asked, ...limits })
+    ? await picked(tx, table, listing.where, picks, limits)
+    : isByTime && listing.order && after !== undefined
+      ? await atTime(tx, table, listing.where ?? {}, listing.order, after, limit)
+      : await tx.find(table, { ...listing, ...limits })
   const items = rows.slice(0, per_page)
   const last = items.at(-1)
   const key: keyof R = query.order?.by ?? 'id'

@@ -15,10 +15,10 @@ import type { Settings } from '../settings.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import { members } from '../storage/tables/members.ts'
 import { parseInput, parseQuery } from './check.ts'
-import { type FirstAnswer, firstAnswer, keepAnswer, type Repeatable } from './idempotency.ts'
+import { type FirstResponse, firstResponse, type Repeatable, storeResponse } from './idempotency.ts'
 import { makeCall } from './make-call.ts'
 import { type Paging, readPaging } from './page.ts'
-import type { Actor, OperationRequest, Run, Step, TextAnswer } from './run.ts'
+import type { Actor, OperationRequest, Run, Step, TextResult } from './run.ts'
 import { isOutcomeUnknown } from './storage-errors.ts'
 import type { Kind, Transactions } from './transactions.ts'
 import { pageLinks, present, presentText } from './wire.ts'
@@ -28,7 +28,7 @@ export interface Pipeline {
   /** The result as a value: a record, a page, or `undefined`. */
   value(request: OperationRequest): Promise<unknown>
   /** The result as text: for HTTP. */
-  text(request: OperationRequest): Promise<TextAnswer>
+  text(request: OperationRequest): Promise<TextResult>
 }
 
 const onlyPage: Paging = { page: 1, per_page: 1, after: undefined, isByTime: false }
@@ -103,9 +103,9 @@ export function pipeline(settings: Settings, transactions: Transactions): Pipeli
   }
 
   /** The hook, then the handler. */
-  const operate = (run: Run): Step<unknown> => (hooks.before && run.api ? askHook(run, run.api, handle(run)) : handle(run))
+  const operate = (run: Run): Step<unknown> => (hooks.before && run.api ? callHook(run, run.api, handle(run)) : handle(run))
 
-  function askHook<T>({ request, query, body }: Run, operation: AnyOperation, step: Step<T>): Step<T> {
+  function callHook<T>({ request, query, body }: Run, operation: AnyOperation, step: Step<T>): Step<T> {
     return async (tx, caller) => {
       // A hook can have side effects that a rollback can't undo.
       await caller.recheck()
@@ -139,8 +139,8 @@ export function pipeline(settings: Settings, transactions: Transactions): Pipeli
   }
 
   /** A repeated request gets the answer of the first one. A refusal is an answer, too. */
-  async function answerRepeatable(run: Run, repeat: Repeatable): Promise<TextAnswer> {
-    const step = answeredOnce(run, repeat, operate(run))
+  async function runRepeatable(run: Run, repeat: Repeatable): Promise<TextResult> {
+    const step = replayOrRun(run, repeat, operate(run))
     try {
       return await inTransaction(run, 'writes', step).catch((error: unknown) => {
         if (!isOutcomeUnknown(error)) throw error
@@ -158,17 +158,17 @@ export function pipeline(settings: Settings, transactions: Transactions): Pipeli
     }
   }
 
-  function answeredOnce(run: Run, repeat: Repeatable, step: Step<unknown>): Step<TextAnswer> {
+  function replayOrRun(run: Run, repeat: Repeatable, step: Step<unknown>): Step<TextResult> {
     return async (tx, caller) => {
-      const earlier = await firstAnswer(tx, repeat, run.now)
+      const earlier = await firstResponse(tx, repeat, run.now)
       if (earlier) {
         await caller.recheck()
         return { result: { ...earlier, isReplay: true }, emissions: [] }
       }
       const { result, emissions } = await step(tx, caller)
-      const answer = toAnswer(run, result)
-      await keepAnswer(tx, repeat, answer, stampOf(run))
-      return { result: answer, emissions }
+      const text = toTextResult(run, result)
+      await storeResponse(tx, repeat, text, stampOf(run))
+      return { result: text, emissions }
     }
   }
 
@@ -177,10 +177,10 @@ export function pipeline(settings: Settings, transactions: Transactions): Pipeli
     { request, ...run }: Run,
     repeat: Repeatable,
     { status, body }: ApiError,
-  ): Promise<FirstAnswer | undefined> {
+  ): Promise<FirstResponse | undefined> {
     return transactions.run(request.network.id, run, 'writes', async (tx) => {
-      const earlier = await firstAnswer(tx, repeat, run.now)
-      if (!earlier) await keepAnswer(tx, repeat, { status, body: JSON.stringify(body) }, stampOf(run))
+      const earlier = await firstResponse(tx, repeat, run.now)
+      if (!earlier) await storeResponse(tx, repeat, { status, body: JSON.stringify(body) }, stampOf(run))
       return { result: earlier, emissions: [] }
     })
   }
@@ -205,10 +205,10 @@ export function pipeline(settings: Settings, transactions: Transactions): Pipeli
     async text(request) {
       const run = await prepare(request)
       return orDiscard(run, async () => {
-        if (!run.repeat) return toAnswer(run, await runOnce(run))
-        const answer = await answerRepeatable(run, run.repeat)
-        if (answer.isReplay) await discard(run)
-        return answer
+        if (!run.repeat) return toTextResult(run, await runOnce(run))
+        const text = await runRepeatable(run, run.repeat)
+        if (text.isReplay) await discard(run)
+        return text
       })
     },
   }
@@ -230,7 +230,7 @@ const linksOf =
 
 const toValue = (run: Run, result: unknown): unknown => present(run.request.operation.returns, result, run.writer, linksOf(run))
 
-function toAnswer(run: Run, result: unknown): FirstAnswer {
+function toTextResult(run: Run, result: unknown): FirstResponse {
   const { returns, status } = run.request.operation
   const body = presentText(returns, result, run.writer, linksOf(run))
   return body === undefined ? { status: 204, body: '' } : { status, body }

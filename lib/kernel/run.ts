@@ -77,7 +77,7 @@ export interface TxCaller {
 export type Step<T> = (tx: ScopedTx, caller: TxCaller) => Promise<TxResult<T>>
 
 /** The text of an answer; `''` where there is no body. */
-export interface TextAnswer {
+export interface TextResult {
   readonly status: number
   readonly body: string
   /** Whether it was given before, to a request with the same `Idempotency-Key`. */

@@ -32,7 +32,7 @@ type Fields = Readonly<Record<string, unknown>>
 type Problem = string | undefined
 
 /** This many unusable records of one commit are reported one by one. */
-const toldOneByOne = 10
+const reportedOneByOne = 10
 /** The longest body, in characters: no line of an outbox directory is longer. */
 const maxBody = 16 * 1024 * 1024
 const id = /^\d{1,20}$/
@@ -56,7 +56,7 @@ export function checkRecords(list: readonly unknown[], text = ''): CheckedRecord
     const record = problem !== undefined || !isParsed(given) ? given : bodies(given)
     if (record === undefined) problem = 'its `body_length`, or that of an earlier event of the commit, is wrong'
     if (problem === undefined) records.push(record as OutboxRecord)
-    else if (unusable.length < toldOneByOne) unusable.push(told(given, problem))
+    else if (unusable.length < reportedOneByOne) unusable.push(describe(given, problem))
     else more++
   }
   const rest = { reason: `${more} more records cannot be used`, network_id: null, endpoint_id: null, event_id: null }
@@ -73,7 +73,7 @@ const kinds: ReadonlyMap<unknown, string> = new Map([
 ])
 
 /** An unusable record without anything that is too long, or that nobody expects in a message. */
-function told(record: unknown, problem: string): Unusable {
+function describe(record: unknown, problem: string): Unusable {
   const fields = isObject(record) ? record : {}
   const known = (name: string, pattern: RegExp): string | null => (matches(fields[name], pattern) ? fields[name] : null)
   const kind = kinds.get(fields['kind']) ?? 'a record'
@@ -141,4 +141,4 @@ const oneAuthorization = ({ key, headers }: v.InferOutput<typeof Endpoint>): Pro
   key !== '' && hasAuthorization(headers ?? []) ? '`headers` has an `Authorization`, which is set from its `key`' : undefined
 
 /** The description of a valid record that the store refused. */
-export const refused = (record: OutboxRecord, why: string): Unusable => told(record, `the store refuses it (${why})`)
+export const refused = (record: OutboxRecord, why: string): Unusable => describe(record, `the store refuses it (${why})`)

@@ -16,7 +16,7 @@ import { actingAs, actorOf, auditedRelay } from './request/acting-user.ts'
 import { type Assets, assetsOf } from './request/assets.ts'
 import { isOwnForm, referrerPolicy } from './request/forgery.ts'
 import { emptyForm, formOf, readForm } from './request/form.ts'
-import { type PanelAnswer, page, policyHeaders, seeOther } from './request/respond.ts'
+import { type PanelResponse, page, policyHeaders, seeOther } from './request/respond.ts'
 import { decoded, relative, type View } from './route.ts'
 import { html } from './ui/html.ts'
 
@@ -48,7 +48,7 @@ interface Visit {
     text: string,
     headers?: Readonly<Record<string, string>>,
     page?: string,
-  ): Promise<PanelAnswer>
+  ): Promise<PanelResponse>
 }
 
 /** The most networks that one page lists, and the most of a visitor with a list. */
@@ -96,7 +96,7 @@ export function createPanel<Host = void>(community: Community, options: PanelOpt
   }
 
   /** Assets, forgery, the visitor, then the pages of all networks and of one, in this order. */
-  async function answer(request: Request, host: Host, here: string, origin: string): Promise<PanelAnswer> {
+  async function responseTo(request: Request, host: Host, here: string, origin: string): Promise<PanelResponse> {
     const assets = await assetsThere()
     const isSafe = isSafeMethod(request.method)
     const look = lookOf(here, assets)
@@ -114,11 +114,11 @@ export function createPanel<Host = void>(community: Community, options: PanelOpt
       return messagePage(look, 403, 'No access', 'You have no access to this panel. Sign in to the product that it belongs to.')
     const message: Visit['message'] = (status, title, text, headers, page = '') =>
       messagePage({ ...look, back: relative(here, page) }, status, title, text, headers)
-    return answerVisit({ request, url: new URL(request.url), here, isSafe, look, assets, visitor, message })
+    return respondToVisit({ request, url: new URL(request.url), here, isSafe, look, assets, visitor, message })
   }
 
   /** Answers a visitor with access. */
-  async function answerVisit(visit: Visit): Promise<PanelAnswer> {
+  async function respondToVisit(visit: Visit): Promise<PanelResponse> {
     const { url, here, isSafe, visitor, message } = visit
     if (!isSafe && visitor.access === 'read') return message(403, 'Read only', 'You may look at this panel and change nothing.')
     if (url.search.length > maxQuery)
@@ -127,12 +127,12 @@ export function createPanel<Host = void>(community: Community, options: PanelOpt
     if (name === undefined) return firstPage(visit)
     const network = await networkOf(visitor, name)
     if (!network) return message(404, 'Not found', 'There is no such network, or you have no access to it.')
-    if (rest.length > 0) return answerPage(visit, network, rest)
+    if (rest.length > 0) return respondWithPage(visit, network, rest)
     return isSafe ? seeOther(relative(here, `${network.id}/keys`)) : wrongMethod(visit, ['GET'])
   }
 
   /** Answers with a page of a network. */
-  async function answerPage(visit: Visit, network: NetworkRow, segments: readonly string[]): Promise<PanelAnswer> {
+  async function respondWithPage(visit: Visit, network: NetworkRow, segments: readonly string[]): Promise<PanelResponse> {
     const { request, isSafe, visitor, message } = visit
     const { route, params, methods } = matchRoute(routes, isSafe ? 'GET' : request.method, segments)
     if (!route) return methods.length === 0 ? message(404, 'Not found', 'There is no such page.') : wrongMethod(visit, methods)
@@ -171,7 +171,7 @@ export function createPanel<Host = void>(community: Community, options: PanelOpt
   const lookOf = (here: string, { css, js }: Assets): Look => ({ brand, css: relative(here, css), js: relative(here, js) })
 
   /** The visitor's networks. */
-  async function firstPage(visit: Visit): Promise<PanelAnswer> {
+  async function firstPage(visit: Visit): Promise<PanelResponse> {
     const { url, here, look, visitor } = visit
     const after = url.searchParams.get('after') ?? ''
     if (after !== '' && !isStorableId(after)) return visit.message(422, 'Not possible', 'This page of the list does not exist.')
@@ -189,9 +189,9 @@ export function createPanel<Host = void>(community: Community, options: PanelOpt
   async function respond(request: Request, host: Host, url: URL): Promise<Response> {
     const origin = settings.origin ?? url.origin
     const here = url.pathname.slice(basePath.length + 1)
-    let given: PanelAnswer
+    let given: PanelResponse
     try {
-      given = await within(settings.timeoutMs * 3, 'the page', answer(request, host, here, origin))
+      given = await within(settings.timeoutMs * 3, 'the page', responseTo(request, host, here, origin))
     } catch (error) {
       const request_id = systemChance.uuid()
       settings.report(error, { request_id, task: 'panel' })
@@ -220,7 +220,7 @@ export function createPanel<Host = void>(community: Community, options: PanelOpt
   return Object.assign(panel, { owns })
 }
 
-function wrongMethod({ message }: Visit, methods: readonly string[]): Promise<PanelAnswer> {
+function wrongMethod({ message }: Visit, methods: readonly string[]): Promise<PanelResponse> {
   const allow = methods.map((method) => (method === 'GET' ? 'GET, HEAD' : method)).join(', ')
   return message(405, 'Not possible', 'This page does not accept that method.', { allow })
 }

@@ -8,7 +8,7 @@ import type { PanelAction, Visitor } from './request/access.ts'
 import type { ActingCalls } from './request/acting-user.ts'
 import type { Assets } from './request/assets.ts'
 import type { Form } from './request/form.ts'
-import type { PanelAnswer } from './request/respond.ts'
+import type { PanelResponse } from './request/respond.ts'
 
 /** One request of a visitor to the pages of one network. */
 export interface View {
@@ -37,7 +37,7 @@ export interface View {
 interface Page {
   /** Behind the network: `keys/:id/revoke`. */
   readonly path: string
-  handle(view: View): Promise<PanelAnswer>
+  handle(view: View): Promise<PanelResponse>
 }
 
 /** One page. `action` is the permission that it needs. `visit`: it only shows, to everyone who may see the network. */

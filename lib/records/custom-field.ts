@@ -1,11 +1,11 @@
 import { describe, oneOf, orNull, record, Text } from '../fields.ts'
-import { askable } from '../storage/tables/custom-fields.ts'
+import { responseTypes } from '../storage/tables/custom-fields.ts'
 import { stamps } from './stamps.ts'
 
 export const LocationGranularity = oneOf('address', 'city', 'state', 'country')
 
 /** Every kind of custom field; `tag` and `badge` are the network's own. */
-export const ResponseType = oneOf('tag', 'badge', ...askable)
+export const ResponseType = oneOf('tag', 'badge', ...responseTypes)
 
 export const CustomField = record('CustomFieldResponse', {
   ...stamps,

@@ -70,7 +70,7 @@ export function relayAdminOverControl(given: RelayControlOptions): RelayAdmin {
   }
 
   /** @returns a function that makes a call; `undefined` if the relay has no such thing, as for an id that cannot be one */
-  const ask =
+  const callOf =
     <I extends object, O>({ method, path, input }: Call<I, O>, withinMs = timeoutMs) =>
     async (given: I): Promise<O | undefined> => {
       if (!v.is(input, given)) return undefined
@@ -91,34 +91,34 @@ export function relayAdminOverControl(given: RelayControlOptions): RelayAdmin {
 
   /** @returns a function that makes a call, and fails if the relay does not have it */
   const need = <I extends object, O>(call: Call<I, O>) => {
-    const asked = ask(call)
+    const called = callOf(call)
     return async (given: I): Promise<O> => {
-      const found = await asked(given)
+      const found = await called(given)
       if (found !== undefined) return found
       throw new Error(`the control of the relay has no /${call.path}: start a relay of this version`)
     }
   }
 
-  const testBy = ask(calls.test, Math.max(testTimeoutMs, timeoutMs))
+  const testBy = callOf(calls.test, Math.max(testTimeoutMs, timeoutMs))
   return {
     status: need(calls.status),
     activity: need(calls.activity),
     list: async (given) => (v.is(calls.list.input, given) ? need(calls.list)(given) : { items: [], next: null }),
     count: need(calls.count),
-    get: ask(calls.get),
+    get: callOf(calls.get),
     resend: need(calls.resend),
-    progress: ask(calls.progress),
-    stop: ask(calls.stop),
-    skip: ask(calls.skip),
-    explain: ask(calls.explain),
+    progress: callOf(calls.progress),
+    stop: callOf(calls.stop),
+    skip: callOf(calls.skip),
+    explain: callOf(calls.explain),
     async test(endpoint) {
       // A relay that hangs is found within the time of any other call.
       await textFrom('livez', {}, timeoutMs)
       return testBy(endpoint)
     },
-    enable: ask(calls.enable),
-    disable: ask(calls.disable),
-    closeCircuit: ask(calls.closeCircuit),
+    enable: callOf(calls.enable),
+    disable: callOf(calls.disable),
+    closeCircuit: callOf(calls.closeCircuit),
   }
 }
 

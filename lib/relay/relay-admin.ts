@@ -256,7 +256,7 @@ export interface Explanation {
 }
 
 /** The answer to a test event. */
-export interface TestAnswer {
+export interface TestResult {
   /** `delivered`, or the class of the failure. */
   readonly outcome: string
   /** The HTTP status of the answer; null if none came. */
@@ -325,7 +325,7 @@ export interface RelayAdmin {
   skip(request: SkipRequest): Promise<{ readonly skipped: number } | undefined>
   explain(of: EndpointRef & { readonly event_id: string }): Promise<Explanation | undefined>
   /** Sends one test event immediately; nothing is recorded. */
-  test(endpoint: EndpointRef): Promise<TestAnswer | undefined>
+  test(endpoint: EndpointRef): Promise<TestResult | undefined>
   /** Sends again where the relay had stopped by itself, and closes the circuit. */
   enable(endpoint: EndpointRef): Promise<{ readonly enabled: boolean } | undefined>
   /** Sends nothing more until `enable`; events wait. */

@@ -23,7 +23,7 @@ import { lockNetwork } from '../rules/members.ts'
 import { fieldOf, isDropdown, lockField } from '../rules/options.ts'
 import { hasTwins, insertSegment } from '../rules/titles.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
-import { askable, type CustomFieldRow, customFields } from '../storage/tables/custom-fields.ts'
+import { type CustomFieldRow, customFields, responseTypes } from '../storage/tables/custom-fields.ts'
 
 const maxOptions = 500
 
@@ -31,7 +31,7 @@ const CustomFieldCreate = request('CustomFieldRequest', {
   title: describe(Title, 'The question or label that members see.'),
   description: describe(optionalOrNull(LongText), 'A longer explanation of what to answer; null for none.'),
   placeholder: describe(optionalOrNull(LongText), 'The hint that an empty input shows; null for none.'),
-  response_type: describe(oneOf(...askable), 'The kind of answer that the field takes. It cannot change afterwards.'),
+  response_type: describe(oneOf(...responseTypes), 'The kind of answer that the field takes. It cannot change afterwards.'),
   privacy: describe(oneOf('public', 'private', 'admin'), 'Who may see the answers. It is kept for the host, who shows them.'),
   response_by: describe(
     oneOf('hosts_only', 'individual_member'),

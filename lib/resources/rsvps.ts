@@ -51,8 +51,8 @@ export const listRsvps = operation({
   async handle(call) {
     const event = found(await call.tx.get(events, call.params.event_id), 'Event')
     const instance_at = inZone('instance_at', call.query.instance_at, event.time_zone)
-    const asked = instance_at === undefined ? {} : { instance_at: keyOf(event, instance_at) }
-    return call.page(rsvps, { where: { event_id: event.id, ...asked } }, (rows) => presentRsvps(call, event, rows))
+    const occurrence = instance_at === undefined ? {} : { instance_at: keyOf(event, instance_at) }
+    return call.page(rsvps, { where: { event_id: event.id, ...occurrence } }, (rows) => presentRsvps(call, event, rows))
   },
 })
 

@@ -15,9 +15,9 @@ const pause = 1_000
  * Listens on channels, on a separate connection that is reopened whenever it breaks. Notifications in between are lost. Nothing
  * is heard while PostgreSQL is unreachable or has no channels: hints, never promises.
  *
- * @param heard called with the channel
+ * @param notified called with the channel
  */
-export function listenOn(url: string, channels: readonly string[], heard: (channel: string) => void): Listening {
+export function listenOn(url: string, channels: readonly string[], notified: (channel: string) => void): Listening {
   const stopping = new AbortController()
   const { signal } = stopping
 
@@ -34,7 +34,7 @@ export function listenOn(url: string, channels: readonly string[], heard: (chann
     client.on('error', end)
     client.on('end', end)
     signal.addEventListener('abort', end)
-    client.on('notification', ({ channel }) => heard(channel))
+    client.on('notification', ({ channel }) => notified(channel))
     try {
       await client.connect()
       for (const channel of channels) await client.query(`LISTEN ${quoted(channel)}`)

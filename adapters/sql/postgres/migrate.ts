@@ -62,12 +62,12 @@ const encodings: readonly string[] = ['UTF8', 'SQL_ASCII']
  */
 export async function existingIn(client: PgClient, dialect: PostgresDialect): Promise<Existing> {
   const { schema } = dialect
-  const asked = await send(
+  const found = await send(
     client,
     `SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1), to_regclass($2) IS NOT NULL, current_setting('server_encoding')`,
     [schema, dialect.table('meta')],
   )
-  const [made, hasVersion, encoding] = asked.rows[0] ?? []
+  const [made, hasVersion, encoding] = found.rows[0] ?? []
   if (!encodings.includes(String(encoding)))
     throw new StorageError('unavailable', `the database has the encoding ${encoding}; make one with ENCODING 'UTF8'`)
   const version = hasVersion === 't' ? Number((await send(client, versionQuery(dialect))).rows[0]?.[0] ?? 0) : undefined

@@ -194,8 +194,8 @@ interface On {
  * @param on the connection of the transaction
  * @throws StorageError `unknown` when it may or may not have come through, `conflict`, `unavailable`
  */
-export async function committed(answer: Promise<PgResult>, on: On | Promise<On>): Promise<void> {
-  const { command } = await answer.catch((error: unknown) => {
+export async function committed(result: Promise<PgResult>, on: On | Promise<On>): Promise<void> {
+  const { command } = await result.catch((error: unknown) => {
     throw commitError(error)
   })
   // PostgreSQL answers the COMMIT of a transaction that has failed with ROLLBACK, and with no error.

@@ -224,10 +224,10 @@ export function transactionsInMemory(
     ...(options.outbox === undefined ? {} : { outbox: options.outbox }),
     fast: {
       // Commits that are not durable need not count: nobody has heard of them.
-      version(asked) {
-        if (!asked) return newestDurable
+      version(read) {
+        if (!read) return newestDurable
         let last = 0
-        for (const { name } of asked) last = Math.max(last, tables.used.get(name)?.lastCommit ?? 0)
+        for (const { name } of read) last = Math.max(last, tables.used.get(name)?.lastCommit ?? 0)
         return last
       },
     },

@@ -52,25 +52,25 @@ export function senderAfter({ client, batch, begun }: Connection, language: Lang
   let sender = senderOn(client, language)
   let hasBegun = false
   let isHandedOver = false
-  const answered = begun.then((held) => {
+  const settled = begun.then((held) => {
     hasBegun = true
     if (held.client === client) return
     sender = senderOn(held.client, language)
     if (isHandedOver) sender.handOver()
   })
-  answered.catch(() => undefined)
+  settled.catch(() => undefined)
 
-  async function ahead(ask: (sender: Sender) => Promise<PgResult>): Promise<PgResult> {
+  async function ahead(run: (sender: Sender) => Promise<PgResult>): Promise<PgResult> {
     const first = sender
-    const answer = ask(first)
-    answer.catch(() => undefined)
-    await answered
-    return sender === first ? answer : ask(sender)
+    const result = run(first)
+    result.catch(() => undefined)
+    await settled
+    return sender === first ? result : run(sender)
   }
 
-  function inTurn(ask: (sender: Sender) => Promise<PgResult>, writes: boolean): Promise<PgResult> {
+  function inTurn(run: (sender: Sender) => Promise<PgResult>, writes: boolean): Promise<PgResult> {
     const isSafe = !writes || (batch !== undefined && nextBatch(client) === batch)
-    return isSafe ? ahead(ask) : answered.then(() => ask(sender))
+    return isSafe ? ahead(run) : settled.then(() => run(sender))
   }
 
   return {
@@ -79,7 +79,7 @@ export function senderAfter({ client, batch, begun }: Connection, language: Lang
       hasBegun ? sender.run(statement) : inTurn((connection) => connection.run(statement), statement.writes !== undefined),
     send: (text) => (hasBegun ? sender.send(text) : inTurn((connection) => connection.send(text), true)),
     // Never with the BEGIN: if the answer to both is lost, nobody could find out whether to send the writes again.
-    end: (text) => (hasBegun ? sender.end(text) : answered.then(() => sender.end(text))),
+    end: (text) => (hasBegun ? sender.end(text) : settled.then(() => sender.end(text))),
     handOver() {
       isHandedOver = true
       return sender.handOver()
@@ -89,15 +89,15 @@ export function senderAfter({ client, batch, begun }: Connection, language: Lang
 
 function senderOn(client: PgClient, { prepared, onStatement }: Language): Sender {
   let inTurn = client.pipeline ? send : oneByOne()
-  const ask = (text: string, values: Statement['values'] = []) =>
+  const run = (text: string, values: Statement['values'] = []) =>
     inTurn(client, text, values, prepared ? nameOf(text) : undefined)
   return {
     run(statement) {
       onStatement?.(statement)
-      return ask(statement.sql, statement.values)
+      return run(statement.sql, statement.values)
     },
-    send: (text) => ask(text),
-    end: (text) => ask(text),
+    send: (text) => run(text),
+    end: (text) => run(text),
     handOver() {
       if (client.pipeline) inTurn = atOnce
       sendWaiting(client)
@@ -107,17 +107,17 @@ function senderOn(client: PgClient, { prepared, onStatement }: Language): Sender
 }
 
 const atOnce: typeof send = (client, ...statement) => {
-  const answer = send(client, ...statement)
+  const result = send(client, ...statement)
   sendWaiting(client)
-  return answer
+  return result
 }
 
 /** Sends each statement when the one before has its answer, for connections that are not made for more. */
 function oneByOne(): typeof send {
   let last: Promise<unknown> = Promise.resolve()
   return (...statement) => {
-    const answer = last.then(() => send(...statement))
-    last = answer.catch(() => undefined)
-    return answer
+    const result = last.then(() => send(...statement))
+    last = result.catch(() => undefined)
+    return result
   }
 }

@@ -119,10 +119,10 @@ export function transactionOn(connection: Connection, language: Language): Trans
 }
 
 /** All answers. @throws when all are there: the error of the first that failed, of which the others are consequences */
-async function inOrder<const T extends readonly unknown[]>(answers: T): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
-  await Promise.allSettled(answers)
-  for (const answer of answers) await answer
-  return Promise.all(answers)
+async function inOrder<const T extends readonly unknown[]>(results: T): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
+  await Promise.allSettled(results)
+  for (const result of results) await result
+  return Promise.all(results)
 }
 
 function violationOf(error: unknown, dialect: Dialect, table: TableShape): UniqueViolation | undefined {

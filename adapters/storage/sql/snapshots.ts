@@ -209,8 +209,8 @@ class RememberingReader implements Reader {
     const wanted = JSON.stringify(statement.values) + statement.sql
     const known = this.#known.get(wanted)
     if (known) return known
-    const answer = this.#snapshot.query(statement)
-    this.#known.set(wanted, answer)
-    return answer
+    const rows = this.#snapshot.query(statement)
+    this.#known.set(wanted, rows)
+    return rows
   }
 }

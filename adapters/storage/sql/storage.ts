@@ -22,8 +22,8 @@ export function sqlStorage({ work, nesting, snapshots, write, fast, end }: SqlSt
       return run()
     })
   return {
-    transaction: (asked, { readOnly = false } = {}) =>
-      running(() => (readOnly ? snapshots.read(asked) : write(nesting.entering(asked)))),
+    transaction: (task, { readOnly = false } = {}) =>
+      running(() => (readOnly ? snapshots.read(task) : write(nesting.entering(task)))),
     ...(fast ? { fast } : {}),
     close: () =>
       work.close(async () => {

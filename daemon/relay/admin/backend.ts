@@ -1,7 +1,7 @@
 /** What differs between a relay in this process and relays that are reached by their store alone. */
 import { randomUUID } from 'node:crypto'
 import { ApiError } from '../../../lib/errors.ts'
-import type { TestAnswer } from '../../../lib/relay/relay-admin.ts'
+import type { TestResult } from '../../../lib/relay/relay-admin.ts'
 import { systemClock } from '../clock.ts'
 import type { Relay } from '../relay.ts'
 import { sendTest, testEvent } from '../send/test-delivery.ts'
@@ -18,7 +18,7 @@ export interface RelayBackend {
   /** Called after deliveries became due. */
   wake(): void
   /** @throws ApiError whose sentence is for the person */
-  test(store: OperatorStore, endpoint: Endpoint): Promise<TestAnswer>
+  test(store: OperatorStore, endpoint: Endpoint): Promise<TestResult>
 }
 
 export const embeddedBackend = (relay: Relay): RelayBackend => ({
@@ -55,7 +55,7 @@ const lookMs = 100
  * Has a relay send a test event: a delivery like any other, with one attempt.
  * @throws ApiError 409 if no relay runs
  */
-async function testThroughStore(store: OperatorStore, endpoint: Endpoint): Promise<TestAnswer> {
+async function testThroughStore(store: OperatorStore, endpoint: Endpoint): Promise<TestResult> {
   if ((await store.relays()).length === 0) throw new ApiError(409, { error: 'No relay runs now, so no test event can be sent.' })
   const { network_id, id: endpoint_id } = endpoint
   const began = systemClock.monotonic()

@@ -36,7 +36,7 @@ export class Stopped extends Error {
 }
 
 /** Of an answer at most this much is read; its end is of no interest. */
-const maxAnswerBytes = 64 * 1024
+const maxResponseBytes = 64 * 1024
 
 /**
  * Milliseconds for the rest of an answer that has acknowledged. Most have none, or it is there already. The connection is kept if
@@ -147,7 +147,7 @@ export function post(dispatcher: Dispatcher, request: PostRequest, signal: Abort
           onResponseData(_, chunk) {
             if (received < readBytes && status !== null && status >= 300) kept.push(chunk)
             received += chunk.length
-            if (received > maxAnswerBytes) drop('answer too long')
+            if (received > maxResponseBytes) drop('answer too long')
           },
           onResponseEnd: () => settle(answered()),
           onResponseError: (_, error) => broken(error),

@@ -1,7 +1,7 @@
 /** Makes the faults of a plan, in front of the API. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { accessError } from '../../../lib/errors.ts'
-import { jsonAnswer } from '../../../lib/http/exchange.ts'
+import { jsonResponse } from '../../../lib/http/exchange.ts'
 import type { FaultKind } from './kinds.ts'
 import { type FaultPlan, lotsOf } from './plan.ts'
 
@@ -62,7 +62,7 @@ function refuse(kind: StatusKind, request: IncomingMessage, response: ServerResp
 function bodyOf(kind: StatusKind): { readonly headers: Readonly<Record<string, string>>; readonly body: string } {
   const json = (body: object, headers: Readonly<Record<string, string>> = {}) => {
     const text = JSON.stringify(body)
-    return { headers: jsonAnswer(Number(kind), text, headers).headers, body: text }
+    return { headers: jsonResponse(Number(kind), text, headers).headers, body: text }
   }
   const html = (title: string) => ({ headers: { 'content-type': 'text/html' }, body: page(title) })
   const request_id = crypto.randomUUID()

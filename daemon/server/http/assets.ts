@@ -7,7 +7,7 @@ import { defaultBounds, watch } from '../../../adapters/http/node-bounds.ts'
 import { toIncoming } from '../../../adapters/http/node-request.ts'
 import { inTurn } from '../../../adapters/http/node-turns.ts'
 import { isApiError } from '../../../lib/errors.ts'
-import { jsonAnswer } from '../../../lib/http/exchange.ts'
+import { jsonResponse } from '../../../lib/http/exchange.ts'
 import { requireHttps } from '../../../lib/http/steps/https.ts'
 
 export const assetsPath = '/assets/'
@@ -49,7 +49,7 @@ export function withAssets(directory: string, https: HttpsSettings, next: Reques
 export type HttpsSettings = Parameters<typeof requireHttps>[1]
 
 const writeJson = (response: ServerResponse, status: number, body: object): void => {
-  const { headers, body: text } = jsonAnswer(status, JSON.stringify(body))
+  const { headers, body: text } = jsonResponse(status, JSON.stringify(body))
   response.writeHead(status, headers).end(text)
 }
 
@@ -88,7 +88,7 @@ async function serveFile(
   })
   if (request.method === 'HEAD') response.end()
   else {
-    const watching = watch(defaultBounds.answerStallMs, Number.POSITIVE_INFINITY, () => request.socket.destroy())
+    const watching = watch(defaultBounds.responseStallMs, Number.POSITIVE_INFINITY, () => request.socket.destroy())
     pipeline(
       createReadStream(file, part).on('data', () => watching.moved()),
       response,

@@ -1,7 +1,7 @@
 /** Plain HTTP on the port of a server that speaks TLS: a sentence in place of a connection that is cut without a word. */
 import type { Server } from 'node:https'
 import type { Socket } from 'node:net'
-import { jsonAnswer } from '../../../lib/http/exchange.ts'
+import { jsonResponse } from '../../../lib/http/exchange.ts'
 import { httpsRequired } from '../../../lib/http/steps/https.ts'
 
 /** The first byte of every TLS connection: a record of the kind `handshake`. */
@@ -44,7 +44,7 @@ function refuse(socket: Socket, first: Buffer): void {
   timer.unref()
   socket.once('close', () => clearTimeout(timer))
   const { body } = httpsRequired()
-  const { headers, body: text } = jsonAnswer(403, JSON.stringify(body))
+  const { headers, body: text } = jsonResponse(403, JSON.stringify(body))
   const all = { ...headers, 'content-length': Buffer.byteLength(text ?? ''), connection: 'close' }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
   const isHead = first.toString('latin1', 0, 5) === 'HEAD '

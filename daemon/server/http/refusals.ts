@@ -2,7 +2,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { errorCode } from '../../../adapters/files/errors.ts'
-import { jsonAnswer } from '../../../lib/http/exchange.ts'
+import { jsonResponse } from '../../../lib/http/exchange.ts'
 
 /** Statuses by the codes of Node's parser; every other one is a 400. */
 const refusals: Readonly<Record<string, readonly [status: number, reason: string, error: string]>> = {
@@ -66,7 +66,7 @@ function parts(status: number, error: string) {
   // The connection ends, because nothing shows where the next request would begin.
   return {
     text,
-    headers: { ...jsonAnswer(status, text).headers, 'content-length': Buffer.byteLength(text), connection: 'close' },
+    headers: { ...jsonResponse(status, text).headers, 'content-length': Buffer.byteLength(text), connection: 'close' },
   }
 }
 

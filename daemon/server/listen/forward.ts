@@ -28,7 +28,7 @@ export interface Forwarder {
 /** Milliseconds for the application: the relay times out after ten seconds. */
 const timeoutMs = 9_500
 /** Of an answer so much is read, which is what a relay reads. */
-const maxAnswerBytes = 64 * 1024
+const maxResponseBytes = 64 * 1024
 /** The headers of an answer that mean something to a relay. */
 const passed = ['content-type', 'retry-after']
 
@@ -48,13 +48,13 @@ export function createForwarder(url: URL, verifies: boolean): Forwarder {
       for await (const chunk of answer.body as AsyncIterable<Buffer>) {
         chunks.push(chunk)
         length += chunk.length
-        if (length > maxAnswerBytes) break
+        if (length > maxResponseBytes) break
       }
       const kept = passed.flatMap((name) => {
         const value = [answer.headers[name]].flat()[0]
         return value === undefined ? [] : [[name, value]]
       })
-      const text = Buffer.concat(chunks).subarray(0, maxAnswerBytes)
+      const text = Buffer.concat(chunks).subarray(0, maxResponseBytes)
       return { status: answer.statusCode, headers: Object.fromEntries(kept), body: text, problem: null }
     } catch (error) {
       const problem = signal.aborted ? `no answer within ${timeoutMs / 1000} s` : problemOf(error)

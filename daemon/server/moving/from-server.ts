@@ -1,7 +1,7 @@
 /** A server that a command names by its address. */
 import { withoutPassword } from '../../../lib/base/without-password.ts'
-import { tooLargeCode } from '../../../lib/client/answer.ts'
-import { type ClientError, type ClientOptions, createClient, InvalidAnswer } from '../../../lib/client/index.ts'
+import { type ClientError, type ClientOptions, createClient, InvalidResponse } from '../../../lib/client/index.ts'
+import { tooLargeCode } from '../../../lib/client/response.ts'
 import { about, UsageError } from '../../usage.ts'
 
 /** A server and a network on it. */
@@ -55,13 +55,13 @@ function requireUsable(option: string, options: ClientOptions): void {
  * @param option the option with the address of the server, in place of the client's own
  */
 export const sentenceOf = ({ message }: Error, option: string): string =>
-  message.replace(/\.+$/, '').replace('Set `baseUrl` to', `Set ${option} to`).replace(' (option `maxAnswerBytes`)', '')
+  message.replace(/\.+$/, '').replace('Set `baseUrl` to', `Set ${option} to`).replace(' (option `maxResponseBytes`)', '')
 
 /** Whether a command that a failed request has ended would be ended by the same request again. */
 export const isTooLarge = ({ code }: ClientError): boolean => code === tooLargeCode
 
 const mayPass = (error: ClientError): boolean =>
-  !(error instanceof InvalidAnswer) &&
+  !(error instanceof InvalidResponse) &&
   (error.status === undefined || error.status === 408 || error.status === 429 || error.status >= 500)
 
 /**

@@ -10,7 +10,7 @@ import type { Community } from '../../../lib/index.ts'
 import { createPanel, type Panel, type RelayAdmin } from '../../../lib/panel/index.ts'
 import { isOwnForm, referrerPolicy } from '../../../lib/panel/request/forgery.ts'
 import { maxFormBytes } from '../../../lib/panel/request/form.ts'
-import { type PanelAnswer, policyHeaders, seeOther } from '../../../lib/panel/request/respond.ts'
+import { type PanelResponse, policyHeaders, seeOther } from '../../../lib/panel/request/respond.ts'
 import { endSession, sessionIn, setSession } from './cookie.ts'
 import type { Logins } from './logins.ts'
 import { deadLinkPage, enterPage, refusedPage, signedOutPage, signInPage, signOutPage } from './pages.ts'
@@ -160,7 +160,7 @@ const unfetchable = new Set(['CONNECT', 'TRACE', 'TRACK'])
 
 /** An answer of the login. */
 interface Reply {
-  readonly page: PanelAnswer | Promise<PanelAnswer>
+  readonly page: PanelResponse | Promise<PanelResponse>
   readonly headers?: Readonly<Record<string, string>>
 }
 

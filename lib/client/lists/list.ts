@@ -1,6 +1,6 @@
 /** A list that is asked for as it is used: a page, all records, or page by page. */
 
-import { InvalidAnswer } from '../errors.ts'
+import { InvalidResponse } from '../errors.ts'
 import { endlessWatch } from './endless.ts'
 import { largestPage, type Page, type ReadPage } from './page.ts'
 
@@ -29,13 +29,13 @@ export interface List<Item> extends Promise<Page<Item>>, AsyncIterable<Item> {
  * @param next the link to it; left out for the first one
  * @param wanted how many records are wanted, if the query does not say
  */
-export type AskPage<Item> = (next: string | undefined, wanted: number | undefined) => Promise<ReadPage<Item>>
+export type FetchPage<Item> = (next: string | undefined, wanted: number | undefined) => Promise<ReadPage<Item>>
 
 /** Makes a list of a way to ask for its pages. */
-export function listOf<Item>(name: string, ask: AskPage<Item>): List<Item> {
+export function listOf<Item>(name: string, fetchPage: FetchPage<Item>): List<Item> {
   let first: Promise<Page<Item>> | undefined
   const firstPage = (): Promise<Page<Item>> => {
-    first ??= ask(undefined, undefined).then(({ page }) => page)
+    first ??= fetchPage(undefined, undefined).then(({ page }) => page)
     return first
   }
 
@@ -43,13 +43,13 @@ export function listOf<Item>(name: string, ask: AskPage<Item>): List<Item> {
     const reasonOf = endlessWatch()
     let next: string | undefined
     for (let wasGuess = false; ; ) {
-      const { page, isGuess } = await ask(next, wanted)
+      const { page, isGuess } = await fetchPage(next, wanted)
       const reason = reasonOf(page)
       if (reason !== undefined) {
         // A server that sends the whole list, whichever page is asked for.
         if (wasGuess) return
         const { status, headers, requestId } = page
-        throw new InvalidAnswer(`${name}: ${reason}`, { code: 'invalid_answer', status, headers, requestId })
+        throw new InvalidResponse(`${name}: ${reason}`, { code: 'invalid_response', status, headers, requestId })
       }
       yield page
       if (page.links.next === null) return

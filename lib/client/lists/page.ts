@@ -1,5 +1,5 @@
 /** Pages of lists, in each envelope that servers of this API send. */
-import { InvalidAnswer } from '../errors.ts'
+import { InvalidResponse } from '../errors.ts'
 import type { Received } from '../send.ts'
 import { linkIn, maxLinkHeader } from './link-header.ts'
 
@@ -50,13 +50,13 @@ function nextByNumber(url: string, count: number): string | null {
 /**
  * Reads a page: `{ items, links }`, or the records alone.
  * @param url the address that was asked
- * @throws InvalidAnswer if it is neither, for a link that is no address, and for a header of links that is too long
+ * @throws InvalidResponse if it is neither, for a link that is no address, and for a header of links that is too long
  */
 export function readPage<Item>(url: string, { status, headers, requestId, body }: Received): ReadPage<Item> {
   const items = Array.isArray(body) ? body : isObject(body) ? (body['items'] ?? body['data']) : undefined
-  const invalid = (sentence: string): InvalidAnswer =>
-    new InvalidAnswer(`GET ${new URL(url).pathname}: ${sentence}`, {
-      ...{ code: 'invalid_answer', status, headers, requestId, body },
+  const invalid = (sentence: string): InvalidResponse =>
+    new InvalidResponse(`GET ${new URL(url).pathname}: ${sentence}`, {
+      ...{ code: 'invalid_response', status, headers, requestId, body },
     })
   if (!Array.isArray(items)) throw invalid('the answer is no list of records')
   const links = isObject(body) && isObject(body['links']) ? body['links'] : undefined

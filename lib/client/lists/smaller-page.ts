@@ -1,6 +1,7 @@
 /** Smaller pages: where a response is larger than the client reads, the same records come on several pages. */
-import { tooLargeCode } from '../answer.ts'
-import { InvalidAnswer, isClientError } from '../errors.ts'
+
+import { InvalidResponse, isClientError } from '../errors.ts'
+import { tooLargeCode } from '../response.ts'
 import type { Outgoing, Received } from '../send.ts'
 import { defaultPerPage, largestPage, type ReadPage, readPage } from './page.ts'
 
@@ -38,27 +39,27 @@ const placeOf = (search: URLSearchParams): string =>
 /**
  * Requests a page; as long as it is too large, half of it.
  * @param most the bytes of a response that are read
- * @throws InvalidAnswer that names the place of a record that is too large alone
+ * @throws InvalidResponse that names the place of a record that is too large alone
  */
 export async function readFittingPage<Item>(
   outgoing: Outgoing,
   most: number,
   send: (outgoing: Outgoing) => Promise<Received>,
 ): Promise<ReadPage<Item>> {
-  for (let asked = outgoing; ; ) {
+  for (let request = outgoing; ; ) {
     try {
-      return readPage(asked.url, await send(asked))
+      return readPage(request.url, await send(request))
     } catch (error) {
       if (!isClientError(error) || error.code !== tooLargeCode || Number(error.status) >= 300) throw error
-      const url = new URL(asked.url)
+      const url = new URL(request.url)
       const size = sizeIn(url.searchParams)
       if (size === 1) {
         const { status, headers } = error
-        const sentence = `${placeOf(url.searchParams)}, alone on its page, is larger than ${most} bytes (option \`maxAnswerBytes\`)`
-        throw new InvalidAnswer(`GET ${url.pathname}: ${sentence}`, { code: tooLargeCode, status, headers, cause: error })
+        const sentence = `${placeOf(url.searchParams)}, alone on its page, is larger than ${most} bytes (option \`maxResponseBytes\`)`
+        throw new InvalidResponse(`GET ${url.pathname}: ${sentence}`, { code: tooLargeCode, status, headers, cause: error })
       }
       url.search = String(resized(url.searchParams, Math.floor(size / 2)))
-      asked = { ...asked, url: url.href }
+      request = { ...request, url: url.href }
     }
   }
 }

@@ -36,24 +36,24 @@ export async function withLines<T>(works: readonly Work[], parts: WorkParts<T>):
   const work_id = parts.chance.uuid()
   const failure = ({ network, action, subject }: Work, details: Details) =>
     record({ network, action: 'work.failed', subject, work_id, details: { work: action, ...details } })
-  const asked: Work[] = []
+  const begun: Work[] = []
   let result: T
   try {
     for (const work of works) {
       const { network, action, subject, details } = work
       await record({ network, action: 'work.asked', subject, work_id, details: { work: action, ...details } })
-      asked.push(work)
+      begun.push(work)
     }
     result = await run()
   } catch (error) {
     // The failure of the work is the news. Its intent is there in any case.
-    for (const work of asked) await failure(work, before(work)).catch(() => undefined)
+    for (const work of begun) await failure(work, before(work)).catch(() => undefined)
     throw error
   }
   for (const work of works) {
     const { network, action, subject, details } = work
-    const told = done(result, work)
-    await (told ? record({ network, action, subject, work_id, details: { ...details, ...told } }) : failure(work, {}))
+    const more = done(result, work)
+    await (more ? record({ network, action, subject, work_id, details: { ...details, ...more } }) : failure(work, {}))
   }
   return result
 }

@@ -12,14 +12,14 @@ import { spaces } from '../../storage/tables/members.ts'
 import type { MakeNotification } from './define.ts'
 
 /** The person who asks: a member, by id, or anybody else, by address and name. */
-const asker = {
+const requester = {
   member_id: optional(IdInput),
   email: optional(Email),
   first_name: optional(ShortText),
   last_name: optional(ShortText),
 }
 const withLocation = {
-  ...asker,
+  ...requester,
   location: optional(ShortText),
   avatar: optional(ShortText),
   referred_by_user_id: optional(IdInput),
@@ -31,7 +31,7 @@ export const requestNotifications = (notification: MakeNotification) => ({
    * @throws ApiError 404 for the space or the member, 422 when neither `member_id` nor `email` is given
    */
   joinRequest: notification(
-    { ...asker, space_id: optional(IdInput) },
+    { ...requester, space_id: optional(IdInput) },
     catalogue.MemberJoinRequested,
     async (call, { space_id, ...given }) => {
       const space = space_id === undefined ? null : found(await call.tx.get(spaces, space_id), 'Space')
@@ -80,12 +80,12 @@ export const requestNotifications = (notification: MakeNotification) => ({
   ),
 })
 
-type Asker = v.InferOutput<v.ObjectSchema<typeof asker, undefined>>
-type AskerWithLocation = v.InferOutput<v.ObjectSchema<typeof withLocation, undefined>>
+type Requester = v.InferOutput<v.ObjectSchema<typeof requester, undefined>>
+type RequesterWithLocation = v.InferOutput<v.ObjectSchema<typeof withLocation, undefined>>
 
 async function pending(
   call: Context,
-  { referred_by_user_id, location, avatar, ...given }: AskerWithLocation,
+  { referred_by_user_id, location, avatar, ...given }: RequesterWithLocation,
   target: Pick<PayloadOf<'InviteRequested'>, 'space_id' | 'plan_id'>,
 ): Promise<PayloadOf<'InviteRequested'>> {
   const { member_location, member_avatar, ...who } = await person(call, given)
@@ -103,7 +103,7 @@ async function pending(
 }
 
 /** A member as their record shows them, by id or by address; anybody else as they gave themselves. */
-async function person(call: Context, { member_id, email, first_name = '', last_name = '' }: Asker) {
+async function person(call: Context, { member_id, email, first_name = '', last_name = '' }: Requester) {
   if (member_id === undefined && email === undefined) fail(invalid('email'), 'email is required unless member_id is given')
   const known = member_id === undefined ? await memberByAddress(call.tx, email ?? '') : await activeMember(call, member_id)
   if (known?.state !== 'active')

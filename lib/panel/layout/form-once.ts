@@ -4,7 +4,7 @@
  */
 import { systemChance } from '../../base/chance.ts'
 import { ApiError, isApiError } from '../../errors.ts'
-import { type PanelAnswer, page } from '../request/respond.ts'
+import { type PanelResponse, page } from '../request/respond.ts'
 import type { View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
 import { note } from '../ui/parts.ts'
@@ -21,7 +21,7 @@ export async function wasSentBefore({ community, id, form }: View): Promise<bool
   const once = form.get('once')
   if (once === '') return false
   if (!/^[\da-f-]{36}$/.test(once)) throw new ApiError(422, { error: 'This form is damaged. Open it again.' })
-  return !(await community.firstUse({ network_id: id, key: once }))
+  return !(await community.consumeOnce({ network_id: id, key: once }))
 }
 
 /**
@@ -39,7 +39,7 @@ export async function making<T>({ community, id, form }: View, work: () => Promi
 }
 
 /** The page for a form that was sent before. @param advice how to get another secret, if the first is lost */
-export const sentBeforePage = (view: View, advice: string, list: string): Promise<PanelAnswer> =>
+export const sentBeforePage = (view: View, advice: string, list: string): Promise<PanelResponse> =>
   page(
     layout(
       view,

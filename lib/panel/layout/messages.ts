@@ -3,7 +3,7 @@
 import { TooSlow } from '../../base/timeout.ts'
 import { isApiError } from '../../errors.ts'
 import { isStorageError } from '../../storage/contract.ts'
-import { type PanelAnswer, page } from '../request/respond.ts'
+import { type PanelResponse, page } from '../request/respond.ts'
 import type { Brand } from '../ui/brand.ts'
 import { html } from '../ui/html.ts'
 import { bare } from './layout.ts'
@@ -24,15 +24,15 @@ export async function messagePage(
   title: string,
   text: string,
   headers: Readonly<Record<string, string>> = {},
-): Promise<PanelAnswer> {
-  const answer = await page(
+): Promise<PanelResponse> {
+  const response = await page(
     bare(
       { title, ...look },
       html`<h1>${title}</h1><p>${text}</p>${back !== undefined && html`<p><a class="button" href="${back}">Back to the panel</a></p>`}`,
     ),
     status,
   )
-  return { ...answer, headers: { ...answer.headers, ...headers } }
+  return { ...response, headers: { ...response.headers, ...headers } }
 }
 
 interface Fault {
@@ -48,7 +48,7 @@ function faultOf(error: unknown): Fault {
 }
 
 /** The answer to a fault. Whether a form has changed something is then unknown. */
-export function faultPage(look: Look, error: unknown, isForm: boolean, request_id: string): Promise<PanelAnswer> {
+export function faultPage(look: Look, error: unknown, isForm: boolean, request_id: string): Promise<PanelResponse> {
   const { status, text } = faultOf(error)
   const advice = isForm ? 'Before you send the form again, look whether its change is there.' : 'Reload the page in a moment.'
   const cause = `If it stays so, tell the operator: the log has the cause, under request ${request_id}.`

@@ -4,7 +4,7 @@ import { auditActions, auditSubjectTypes } from '../../audit-actions.ts'
 import { detailsText } from '../../host/audit/details.ts'
 import type { AuditEntry } from '../../host/audit/line.ts'
 import { layout } from '../layout/layout.ts'
-import { download, type PanelAnswer, page } from '../request/respond.ts'
+import { download, type PanelResponse, page } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
 import {
@@ -94,16 +94,16 @@ function row(view: View, { at, actor, address, action, subject, details }: Audit
 <td data-label="What" class="free"><span class="keep">${action}</span><br><a class="small" href="${view.link('audit', { subject: about })}">${own(subject.name ?? about)}</a></td><td class="mono">${detailsText(details)}</td></tr>`
 }
 
-async function show(view: View): Promise<PanelAnswer> {
+async function show(view: View): Promise<PanelResponse> {
   const filter = filterIn(view)
   const cursor = view.query.get('after').slice(0, 100)
-  const asked = await view.community.audit
+  const found = await view.community.audit
     .list({ network: view.id, per_page: pageSize, ...conditionsOf(filter), ...(cursor === '' ? {} : { cursor }) })
     .then(
       (found) => ({ ...found, problems: noProblems }),
       (error: unknown) => ({ items: [], next: null, problems: problemsOf(error, names) }),
     )
-  const { items, next, problems } = asked
+  const { items, next, problems } = found
   const isFiltered = Object.keys(filter).length > 0
   const rows = items.map((each) => row(view, each))
   const entries = table({ label: 'Audit', columns: ['Time', 'Who', 'From', 'What', 'Details'], rows, kind: 'cards wide' })
@@ -118,7 +118,7 @@ ${summary(problems)}${filterForm(view, filter, problems)}${items.length > 0 ? en
 }
 
 /** Lines of NDJSON, the oldest first, read as fast as the client takes them. */
-async function save(view: View): Promise<PanelAnswer> {
+async function save(view: View): Promise<PanelResponse> {
   const { audit } = view.community
   const query = { network: view.id, order: 'oldest', per_page: exportSize, ...conditionsOf(filterIn(view)) } as const
   const encoder = new TextEncoder()

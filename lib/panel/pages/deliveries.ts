@@ -2,12 +2,12 @@
 import { ApiError, found } from '../../errors.ts'
 import { isForHost } from '../../events/catalogue.ts'
 import type { AttemptRow, DeliveryPage, DeliveryRow, DeliveryState, EndpointStatus } from '../../relay/relay-admin.ts'
-import { answered, askRelay, relayNote } from '../layout/ask-relay.ts'
+import { callRelay, relayNote, requireValue } from '../layout/call-relay.ts'
 import { endpointNames } from '../layout/endpoint-names.ts'
 import { layout } from '../layout/layout.ts'
 import { attemptWords, latestWords, stateWords } from '../layout/wording.ts'
 import { may } from '../request/access.ts'
-import { type PanelAnswer, page } from '../request/respond.ts'
+import { type PanelResponse, page } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
 import { jsonView } from '../ui/json-view.ts'
@@ -25,8 +25,8 @@ const nameOf = ({ event_type }: Pick<DeliveryRow, 'event_type'>): string => even
 /** The health of the endpoints by their ids, if any of the deliveries waits. */
 async function healthOfEndpoints(view: View, deliveries: readonly DeliveryRow[]): Promise<ReadonlyMap<string, EndpointStatus>> {
   if (deliveries.every(({ state }) => state !== 'pending')) return new Map()
-  const asked = await askRelay(view, (relay) => relay.status({ network_id: view.id }))
-  return new Map((asked.there ? asked.value.endpoints : []).map((health) => [health.endpoint_id, health]))
+  const result = await callRelay(view, (relay) => relay.status({ network_id: view.id }))
+  return new Map((result.there ? result.value.endpoints : []).map((health) => [health.endpoint_id, health]))
 }
 
 /** When the next attempt is due, or what a delivery waits for whose endpoint gets nothing now. */
@@ -49,17 +49,17 @@ function nextOf({ next_attempt_at }: DeliveryRow, health: EndpointStatus | undef
   }
 }
 
-async function list(view: View): Promise<PanelAnswer> {
+async function list(view: View): Promise<PanelResponse> {
   const given = filterFrom(view.query)
   const endpoints = await view.community.endpoints.list(view.id)
   const after = view.query.get('after')
   if (!/^[\x21-\x7e]{0,300}$/.test(after)) throw new ApiError(422, { error: 'This page of the list does not exist.' })
   const paging = { limit: pageSize, ...(after === '' ? {} : { after }) }
   const isWrong = given.problems.size > 0
-  const asked = await askRelay(view, async (relay): Promise<DeliveryPage> => {
+  const result = await callRelay(view, async (relay): Promise<DeliveryPage> => {
     return isWrong ? { items: [], next: null } : relay.list({ ...given.filter, ...paging, network_id: view.id })
   })
-  const { items, next } = asked.there ? asked.value : { items: [], next: null }
+  const { items, next } = result.there ? result.value : { items: [], next: null }
   const nameOfEndpoint = endpointNames(endpoints)
   const healthOf = await healthOfEndpoints(view, items)
   const now = view.settings.clock.now()
@@ -104,8 +104,8 @@ ${given.query.state !== 'pending' && html`<a class="button" href="${toAll}">${al
       'Deliveries',
       html`<div class="head"><h1>Deliveries</h1></div>
 ${view.query.get('done') === 'nothing' && news('bad', html`<p>Nothing is selected. Select at least one delivery.</p>`)}
-${relayNote(asked)}${filterForm(view, given, endpoints)}
-${isWrong ? note('bad', html`<p>The filter has a value that cannot be right. Nothing is listed.</p>`) : asked.there && (items.length > 0 ? listed : none)}
+${relayNote(result)}${filterForm(view, given, endpoints)}
+${isWrong ? note('bad', html`<p>The filter has a value that cannot be right. Nothing is listed.</p>`) : result.there && (items.length > 0 ? listed : none)}
 ${isPartial && items.length > 0 && html`<p class="soft">${more}</p>`}${resend}<nav class="pager" aria-label="Pages">${after !== '' && html`<a href="${view.link('deliveries', given.query)}">Newest</a>`}
 ${next !== null && html`<a href="${view.link('deliveries', { ...given.query, after: next })}">Older</a>`}</nav>`,
     ),
@@ -118,13 +118,13 @@ function responseOf({ answer, answer_headers }: AttemptRow): Html | string {
   return html`<details><summary>${answer ? html`${number(answer.length)} characters` : 'headers only'}</summary>${answer_headers && html`<pre tabindex="0">${answer_headers}</pre>`}${answer && html`<pre tabindex="0">${answer}</pre>`}</details>`
 }
 
-async function show(view: View): Promise<PanelAnswer> {
+async function show(view: View): Promise<PanelResponse> {
   const id = view.params['id'] ?? ''
-  const delivery = found(answered(await askRelay(view, (relay) => relay.get({ network_id: view.id, id }))), 'Delivery')
+  const delivery = found(requireValue(await callRelay(view, (relay) => relay.get({ network_id: view.id, id }))), 'Delivery')
   const health = (await healthOfEndpoints(view, [delivery])).get(delivery.endpoint_id)
   const endpoints = await view.community.endpoints.list(view.id)
   const path = `deliveries/${encodeURIComponent(delivery.id)}`
-  const isAsked = view.query.get('body') === '1'
+  const showsBody = view.query.get('body') === '1'
   const attempts = delivery.history.map(
     (
       each,
@@ -136,7 +136,7 @@ async function show(view: View): Promise<PanelAnswer> {
       ? html`<p class="soft">The body is no longer kept.</p>`
       : isForHost(nameOf(delivery))
         ? html`<p class="soft">This event is for the host application, and its body is not shown. It has addresses that the API keeps back.</p>`
-        : isAsked
+        : showsBody
           ? html`${jsonView(delivery.body, view.settings.masked)}<p><a href="${view.link(path)}">Hide the body</a></p>`
           : html`<p>It may contain personal data. <a href="${view.link(path, { body: '1' })}">Show the body</a></p>`
   const resend =

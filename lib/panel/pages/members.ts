@@ -4,7 +4,7 @@ import { ApiError, found } from '../../errors.ts'
 import type { MemberListing, MemberPage } from '../../host/members.ts'
 import { layout } from '../layout/layout.ts'
 import { may } from '../request/access.ts'
-import { type PanelAnswer, page, seeOther } from '../request/respond.ts'
+import { type PanelResponse, page, seeOther } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
 import {
@@ -102,16 +102,16 @@ function searchForm(view: View, { state, q = '' }: Filter, problems: Problems): 
 <p class="row"><button>Search</button>${q !== '' && html`<a class="button" href="${view.link('members', keptOf({ ...(state ? { state } : {}) }))}">Clear</a>`}</p></form>`
 }
 
-async function list(view: View): Promise<PanelAnswer> {
+async function list(view: View): Promise<PanelResponse> {
   const filter = filterIn(view)
   const after = view.query.get('after')
-  const asked: MemberPage & { readonly problems: Problems } = await view.community.members
+  const found: MemberPage & { readonly problems: Problems } = await view.community.members
     .list(view.id, { ...filter, limit: pageSize, ...(after === '' ? {} : { after }) })
     .then(
       (found) => ({ ...found, problems: noProblems }),
       (error: unknown) => ({ items: [], next: null, problems: problemsOf(error, ['q']) }),
     )
-  const { items, next, problems } = asked
+  const { items, next, problems } = found
   const kept = keptOf(filter)
   const { q } = filter
   const choice = html`<nav class="pager row" aria-label="State">${(['', ...states] as const).map((state) => {
@@ -156,7 +156,7 @@ async function memberOf({ community, id, params }: View): Promise<MemberListing>
   )
 }
 
-async function askToUnban(view: View): Promise<PanelAnswer> {
+async function confirmUnban(view: View): Promise<PanelResponse> {
   const member = await memberOf(view)
   if (!member.is_banned) return seeOther(view.link('members'))
   const reason =
@@ -168,13 +168,13 @@ async function askToUnban(view: View): Promise<PanelAnswer> {
   return page(layout(view, 'Lift a ban', question))
 }
 
-async function unban(view: View): Promise<PanelAnswer> {
+async function unban(view: View): Promise<PanelResponse> {
   const { id, is_banned } = await memberOf(view)
   if (is_banned) await view.acting.members.unban(view.id, id)
   return seeOther(view.link('members', { done: 'unbanned' }))
 }
 
-async function askToErase(view: View): Promise<PanelAnswer> {
+async function confirmErasure(view: View): Promise<PanelResponse> {
   const member = await memberOf(view)
   if (member.erased_at !== null) return seeOther(view.link('members'))
   const isThere = member.state === 'active'
@@ -186,7 +186,7 @@ ${member.is_banned && html`<p>The address stays banned.</p>`}`
   return page(layout(view, 'Erase a person', question))
 }
 
-async function erase(view: View): Promise<PanelAnswer> {
+async function erase(view: View): Promise<PanelResponse> {
   const { id } = await memberOf(view)
   await view.acting.members.erase(view.id, id)
   return seeOther(view.link('members', { done: 'erased' }))
@@ -194,8 +194,8 @@ async function erase(view: View): Promise<PanelAnswer> {
 
 export const memberRoutes: readonly Route[] = [
   { method: 'GET', path: 'members', action: 'visit', handle: list },
-  { method: 'GET', path: 'members/:id/unban', action: 'members.unban', handle: askToUnban },
+  { method: 'GET', path: 'members/:id/unban', action: 'members.unban', handle: confirmUnban },
   { method: 'POST', path: 'members/:id/unban', action: 'members.unban', handle: unban },
-  { method: 'GET', path: 'members/:id/erase', action: 'members.erase', handle: askToErase },
+  { method: 'GET', path: 'members/:id/erase', action: 'members.erase', handle: confirmErasure },
   { method: 'POST', path: 'members/:id/erase', action: 'members.erase', handle: erase },
 ]

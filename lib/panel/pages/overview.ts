@@ -3,11 +3,11 @@ import { isoTime } from '../../base/clock.ts'
 import type { KeyListing } from '../../host/keys.ts'
 import type { KeyTraffic, Traffic, TrafficHour } from '../../http/traffic.ts'
 import { mostOfEndpoint, type RelayActivity, type RelayMinute, type RelayStatus } from '../../relay/relay-admin.ts'
-import { askRelay, relayNote } from '../layout/ask-relay.ts'
+import { callRelay, relayNote } from '../layout/call-relay.ts'
 import { endpointNames } from '../layout/endpoint-names.ts'
 import { layout } from '../layout/layout.ts'
 import { activityWords } from '../layout/wording.ts'
-import { type PanelAnswer, page } from '../request/respond.ts'
+import { type PanelResponse, page } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
 import { barChart } from '../ui/chart.ts'
 import { type Html, html } from '../ui/html.ts'
@@ -147,8 +147,8 @@ async function keysInUse(view: View, traffic: Traffic): Promise<Html> {
   return table({ label: 'Recently used keys', columns, rows, kind: 'cards wide', stop: true })
 }
 
-async function show(view: View): Promise<PanelAnswer> {
-  const asked = await askRelay(view, async (relay) => ({
+async function show(view: View): Promise<PanelResponse> {
+  const result = await callRelay(view, async (relay) => ({
     activity: await relay.activity({ network_id: view.id, minutes }),
     status: await relay.status({ network_id: view.id }),
   }))
@@ -158,8 +158,8 @@ async function show(view: View): Promise<PanelAnswer> {
     layout(
       view,
       'Overview',
-      html`<div class="head"><h1>Overview</h1></div>${relayNote(asked)}
-<div data-refresh="30" data-part="overview">${asked.there && html`${await troubles(view, asked.value.status)}${charts(view, asked.value.activity, asked.value.status)}`}</div>
+      html`<div class="head"><h1>Overview</h1></div>${relayNote(result)}
+<div data-refresh="30" data-part="overview">${result.there && html`${await troubles(view, result.value.status)}${charts(view, result.value.activity, result.value.status)}`}</div>
 <div data-refresh="30" data-part="traffic">${requestsOf(traffic)}
 <h2>Recently used keys</h2>${keys}</div>`,
     ),

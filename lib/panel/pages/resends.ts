@@ -1,10 +1,10 @@
 /** Resending deliveries: the question with count and filter, the progress, and its stop. */
 import { ApiError, found } from '../../errors.ts'
 import type { CappedCount, DeliveryFilter, ResendProgress, ResendRequest } from '../../relay/relay-admin.ts'
-import { answered, askRelay } from '../layout/ask-relay.ts'
+import { callRelay, requireValue } from '../layout/call-relay.ts'
 import { endpointNames } from '../layout/endpoint-names.ts'
 import { layout } from '../layout/layout.ts'
-import { type PanelAnswer, page, seeOther } from '../request/respond.ts'
+import { type PanelResponse, page, seeOther } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
 import { badge, confirmation, field, noProblems, note, number, option, time } from '../ui/parts.ts'
@@ -38,7 +38,7 @@ function selectionOf(form: View['form']): { readonly selection: ResendSelection;
 }
 
 /** The question, with the count and the filter that the change goes by. */
-async function ask(view: View): Promise<PanelAnswer> {
+async function confirm(view: View): Promise<PanelResponse> {
   const { query } = filterFrom(view.query)
   // The list shows what is missing, and keeps its filter.
   if (!view.query.has('all') && idsIn(view.query).length === 0)
@@ -46,7 +46,7 @@ async function ask(view: View): Promise<PanelAnswer> {
   const { selection, fields } = selectionOf(view.query)
   const count = selection.ids
     ? { count: selection.ids.length, exact: true }
-    : answered(await askRelay(view, (relay) => relay.count({ ...selection, network_id: view.id })))
+    : requireValue(await callRelay(view, (relay) => relay.count({ ...selection, network_id: view.id })))
   const many = count.count === 1 && count.exact ? '1 delivery' : `${counted(count)} deliveries`
   const nameOf = endpointNames(await view.community.endpoints.list(view.id))
   const text = html`${selection.ids ? html`<p>The selected ones.</p>` : described({ state: 'dead', ...query }, nameOf)}
@@ -62,14 +62,14 @@ async function ask(view: View): Promise<PanelAnswer> {
   return page(layout(view, 'Resend', question))
 }
 
-async function begin(view: View): Promise<PanelAnswer> {
+async function begin(view: View): Promise<PanelResponse> {
   const { selection } = selectionOf(view.form)
   const { state: _, ...query } = filterFrom(view.form).query
   const rate = view.form.get('rate')
   const per_second = rates.includes(rate) ? Number(rate) : 10
   const { by } = view
-  const started = answered(
-    await askRelay(view, (relay) => relay.resend({ ...selection, ...by, per_second, network_id: view.id })),
+  const started = requireValue(
+    await callRelay(view, (relay) => relay.resend({ ...selection, ...by, per_second, network_id: view.id })),
   )
   return seeOther(view.link(`deliveries/resends/${encodeURIComponent(started.id)}`, selection.ids ? {} : query))
 }
@@ -81,10 +81,10 @@ const states: Readonly<Record<ResendProgress['state'], Html>> = {
   failed: badge('bad', 'Failed'),
 }
 
-async function show(view: View): Promise<PanelAnswer> {
+async function show(view: View): Promise<PanelResponse> {
   const id = view.params['id'] ?? ''
   const { state, done, of, started_at } = found(
-    answered(await askRelay(view, (relay) => relay.progress({ network_id: view.id, id }))),
+    requireValue(await callRelay(view, (relay) => relay.progress({ network_id: view.id, id }))),
     'Resend',
   )
   const isRunning = state === 'running'
@@ -105,7 +105,7 @@ ${isRunning && html`<p class="soft small">Reload the page to see more, if it doe
 }
 
 export const resendRoutes: readonly Route[] = [
-  { method: 'GET', path: 'deliveries/resend', action: 'deliveries.resend', handle: ask },
+  { method: 'GET', path: 'deliveries/resend', action: 'deliveries.resend', handle: confirm },
   { method: 'POST', path: 'deliveries/resend', action: 'deliveries.resend', handle: begin },
   { method: 'GET', path: 'deliveries/resends/:id', action: 'visit', handle: show },
   {
@@ -114,7 +114,7 @@ export const resendRoutes: readonly Route[] = [
     action: 'deliveries.resend',
     async handle(view) {
       const id = view.params['id'] ?? ''
-      found(answered(await askRelay(view, (relay) => relay.stop({ network_id: view.id, id }))), 'Resend')
+      found(requireValue(await callRelay(view, (relay) => relay.stop({ network_id: view.id, id }))), 'Resend')
       return seeOther(view.link(`deliveries/resends/${encodeURIComponent(id)}`))
     },
   },
@@ -125,8 +125,8 @@ export const resendRoutes: readonly Route[] = [
     async handle(view) {
       const id = view.params['id'] ?? ''
       const resend = { ids: [id], per_second: 1, ...view.by, network_id: view.id }
-      const started = answered(
-        await askRelay(view, async (relay) =>
+      const started = requireValue(
+        await callRelay(view, async (relay) =>
           (await relay.get({ network_id: view.id, id })) ? relay.resend(resend) : undefined,
         ),
       )

@@ -4,7 +4,7 @@
  */
 import { ApiError } from '../../errors.ts'
 import { layout } from '../layout/layout.ts'
-import { type PanelAnswer, page } from '../request/respond.ts'
+import { type PanelResponse, page } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
 import { html, raw } from '../ui/html.ts'
 
@@ -37,10 +37,10 @@ const configuration = {
 
 const scriptEnd = raw('</script>')
 
-async function show(view: View): Promise<PanelAnswer> {
+async function show(view: View): Promise<PanelResponse> {
   const { scalar } = view.assets
   if (scalar === undefined) throw new ApiError(404, { error: 'There is no such page.' })
-  const answer = await page(
+  const response = await page(
     layout(
       view,
       'Try the API',
@@ -50,7 +50,7 @@ async function show(view: View): Promise<PanelAnswer> {
       'div',
     ),
   )
-  return { ...answer, headers: { ...answer.headers, 'content-security-policy': policy } }
+  return { ...response, headers: { ...response.headers, 'content-security-policy': policy } }
 }
 
 interface Documented {
@@ -58,7 +58,7 @@ interface Documented {
 }
 
 /** The document of the API for this network: its paths name it, so that nobody has to. */
-async function document({ community, network, assets }: View): Promise<PanelAnswer> {
+async function document({ community, network, assets }: View): Promise<PanelResponse> {
   if (assets.scalar === undefined) throw new ApiError(404, { error: 'There is no such page.' })
   // The document is made by the library itself.
   const given = community.openapi() as unknown as Documented

@@ -7,7 +7,7 @@ import { layout } from '../layout/layout.ts'
 import { page } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
 import { html } from '../ui/html.ts'
-import { asked } from '../ui/parts.ts'
+import { dialog } from '../ui/parts.ts'
 
 const groups: readonly (readonly [label: string, names: RegExp])[] = [
   ['Posts', /^(?:Post|Article|Question)/],
@@ -63,7 +63,7 @@ async function example(view: View) {
     layout(
       view,
       name,
-      asked(
+      dialog(
         name,
         html`<p>${eventDescription(name)}</p><p class="soft">The body of a delivery, with made-up values.</p>
 <pre tabindex="0">${body}</pre><p><a class="button" href="${view.link('webhooks/events')}" data-close="Close">All events</a></p>`,

@@ -8,7 +8,7 @@ import { orders } from '../../outbox/values.ts'
 import { making, onceField, sentBeforePage, wasSentBefore } from '../layout/form-once.ts'
 import { layout } from '../layout/layout.ts'
 import { type Form, formOf } from '../request/form.ts'
-import { type PanelAnswer, page, seeOther } from '../request/respond.ts'
+import { type PanelResponse, page, seeOther } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
 import { check, field, group, noProblems, option, type Problems, problemsOf, search, summary } from '../ui/parts.ts'
@@ -258,7 +258,7 @@ async function addedBy(view: View) {
   })
 }
 
-async function add(view: View): Promise<PanelAnswer> {
+async function add(view: View): Promise<PanelResponse> {
   const { form } = view
   if (await wasSentBefore(view))
     return sentBeforePage(view, 'If a value is lost, open the endpoint and rotate its key and secret.', view.link('webhooks'))

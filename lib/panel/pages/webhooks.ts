@@ -5,12 +5,12 @@ import { found } from '../../errors.ts'
 import type { Endpoint } from '../../host/endpoint.ts'
 import { type AttemptCount, type EndpointStatus, mostOfEndpoint, type RelayStatus } from '../../relay/relay-admin.ts'
 import { addressNote } from '../layout/address-note.ts'
-import { askRelay, relayNote, stateBadge } from '../layout/ask-relay.ts'
+import { callRelay, relayNote, stateBadge } from '../layout/call-relay.ts'
 import { nameOf } from '../layout/endpoint-names.ts'
 import { layout } from '../layout/layout.ts'
 import { attemptWords } from '../layout/wording.ts'
 import { may, type PanelAction } from '../request/access.ts'
-import { type PanelAnswer, page, seeOther } from '../request/respond.ts'
+import { type PanelResponse, page, seeOther } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
 import { barChart } from '../ui/chart.ts'
 import { type Html, html } from '../ui/html.ts'
@@ -94,9 +94,9 @@ const resultOf = ({ query }: View) => {
   return text !== undefined && news('good', html`<p>${text}</p>`)
 }
 
-async function list(view: View): Promise<PanelAnswer> {
+async function list(view: View): Promise<PanelResponse> {
   const endpoints = await view.community.endpoints.list(view.id)
-  const status = await askRelay(view, (relay) => relay.status({ network_id: view.id }))
+  const status = await callRelay(view, (relay) => relay.status({ network_id: view.id }))
   const add =
     may(view.visitor, 'endpoints.create') &&
     html`<a class="button primary" href="${view.link('webhooks/new')}">Add an endpoint</a>`
@@ -134,9 +134,9 @@ ${isOwn && may(visitor, 'endpoints.remove') && html`<a class="button danger" hre
 
 const orders = { none: 'No order: quickest', fifo: 'One at a time, oldest first', subject: 'In order for each member or record' }
 
-async function show(view: View): Promise<PanelAnswer> {
+async function show(view: View): Promise<PanelResponse> {
   const endpoint = await endpointOf(view)
-  const status = await askRelay(view, (relay) => relay.status({ network_id: view.id }))
+  const status = await callRelay(view, (relay) => relay.status({ network_id: view.id }))
   const health = status.there ? healthIn(status.value, endpoint.id) : undefined
   return page(
     layout(
@@ -176,19 +176,19 @@ ${health && health.dead > 0 && may(view.visitor, 'deliveries.resend') && html`<a
 }
 
 /** Sends the test event; the answer is a page that a reload would send again, so that nothing is kept. */
-async function test(view: View): Promise<PanelAnswer> {
+async function test(view: View): Promise<PanelResponse> {
   const endpoint = await endpointOf(view)
-  const sent = await askRelay(view, (relay) => relay.test({ network_id: view.id, endpoint_id: endpoint.id }))
-  const answer = sent.there ? sent.value : undefined
+  const sent = await callRelay(view, (relay) => relay.test({ network_id: view.id, endpoint_id: endpoint.id }))
+  const result = sent.there ? sent.value : undefined
   const back = html`<p class="row"><a class="button" href="${view.link(`webhooks/${endpoint.id}`)}">Back to the endpoint</a></p>`
   const unknown = sent.there && note('warn', html`<p>The relay has not heard of this endpoint yet. Try again in a moment.</p>`)
-  const result =
-    answer &&
-    html`${answer.outcome === 'delivered' ? news('good', html`<p>The endpoint accepted the event.</p>`) : news('bad', html`<p>The endpoint did not accept the event.</p>`)}
-<dl><dt>Outcome</dt><dd>${attemptWords(answer.outcome, null)}</dd><dt>HTTP status</dt><dd>${answer.status ?? 'no response'}</dd>
-<dt>Duration</dt><dd>${number(answer.milliseconds)} ms</dd>${answer.reason !== String(answer.status) && html`<dt>Reason</dt><dd>${answer.reason}</dd>`}</dl>
-${(answer.answer || answer.answer_headers) && html`<h2>Response</h2>${answer.answer_headers && html`<pre tabindex="0">${answer.answer_headers}</pre>`}${answer.answer && html`<pre tabindex="0">${answer.answer}</pre>`}`}`
-  const content = html`<h1>Test of ${own(nameOf(endpoint))}</h1><p class="mono">${endpoint.url}</p>${relayNote(sent)}${result ?? unknown}${back}`
+  const shown =
+    result &&
+    html`${result.outcome === 'delivered' ? news('good', html`<p>The endpoint accepted the event.</p>`) : news('bad', html`<p>The endpoint did not accept the event.</p>`)}
+<dl><dt>Outcome</dt><dd>${attemptWords(result.outcome, null)}</dd><dt>HTTP status</dt><dd>${result.status ?? 'no response'}</dd>
+<dt>Duration</dt><dd>${number(result.milliseconds)} ms</dd>${result.reason !== String(result.status) && html`<dt>Reason</dt><dd>${result.reason}</dd>`}</dl>
+${(result.answer || result.answer_headers) && html`<h2>Response</h2>${result.answer_headers && html`<pre tabindex="0">${result.answer_headers}</pre>`}${result.answer && html`<pre tabindex="0">${result.answer}</pre>`}`}`
+  const content = html`<h1>Test of ${own(nameOf(endpoint))}</h1><p class="mono">${endpoint.url}</p>${relayNote(sent)}${shown ?? unknown}${back}`
   return page(layout(view, 'Test event', content))
 }
 
@@ -208,7 +208,7 @@ const change = (
   },
 })
 
-async function askToRemove(view: View): Promise<PanelAnswer> {
+async function confirmRemoval(view: View): Promise<PanelResponse> {
   const endpoint = await ownEndpointOf(view)
   const text = html`<p class="mono">${endpoint.url}</p><p>Nothing more is sent to it. Events that wait for it are not delivered.</p>`
   const back = view.link(`webhooks/${endpoint.id}`)
@@ -222,7 +222,7 @@ export const webhookRoutes: readonly Route[] = [
   { method: 'POST', path: 'webhooks/:id/test', action: 'endpoints.test', handle: test },
   change('pause', 'endpoints.pause', 'paused', (view, id) => view.acting.endpoints.disable(view.id, id)),
   change('resume', 'endpoints.pause', 'resumed', (view, id) => view.acting.endpoints.enable(view.id, id)),
-  { method: 'GET', path: 'webhooks/:id/remove', action: 'endpoints.remove', handle: askToRemove },
+  { method: 'GET', path: 'webhooks/:id/remove', action: 'endpoints.remove', handle: confirmRemoval },
   change(
     'remove',
     'endpoints.remove',

@@ -3,7 +3,7 @@ import { sha256 } from '../../base/sha256.ts'
 import type { Brand } from '../ui/brand.ts'
 import { script } from '../ui/script.ts'
 import { style } from '../ui/style.ts'
-import type { PanelAnswer } from './respond.ts'
+import type { PanelResponse } from './respond.ts'
 
 /** A file of the host's, which is read when it is asked for, once. */
 export interface LateAsset {
@@ -18,7 +18,7 @@ export interface Assets {
   /** Scalar's API reference, if the host has it. */
   readonly scalar: LateAsset | undefined
   /** The file of a path below the base path. */
-  find(path: string): Promise<PanelAnswer | undefined>
+  find(path: string): Promise<PanelResponse | undefined>
 }
 
 /** Where the host's file is, before its hash. */

@@ -23,7 +23,7 @@ export const policyHeaders = {
 } as const
 
 /** An answer before it gets its headers. */
-export interface PanelAnswer {
+export interface PanelResponse {
   readonly status: number
   /** A stream is a file of any length. */
   readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null
@@ -31,21 +31,21 @@ export interface PanelAnswer {
 }
 
 /** A page. It is never stored: it may show a secret, and another visitor may use the same browser. */
-export const page = async (body: Html, status = 200): Promise<PanelAnswer> => ({
+export const page = async (body: Html, status = 200): Promise<PanelResponse> => ({
   status,
   body: `<!doctype html>${await body}`,
   headers: { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' },
 })
 
 /** The way to another page after a change, so that a reload repeats nothing. */
-export const seeOther = (location: string): PanelAnswer => ({
+export const seeOther = (location: string): PanelResponse => ({
   status: 303,
   body: null,
   headers: { location, 'cache-control': 'no-store' },
 })
 
 /** A file to save. */
-export const download = (name: string, type: string, body: string | ReadableStream<Uint8Array>): PanelAnswer => ({
+export const download = (name: string, type: string, body: string | ReadableStream<Uint8Array>): PanelResponse => ({
   status: 200,
   body,
   headers: { 'content-type': type, 'content-disposition': `attachment; filename="${name}"`, 'cache-control': 'no-store' },

@@ -26,7 +26,7 @@ const start = html`tabindex="-1" autofocus`
 export const news = (tone: Tone, content: unknown): Html => html`<div class="note ${tone}" ${start}>${content}</div>`
 
 /** A question or an example: a dialog with the script, and a page without it. Its heading is first, before any button. */
-export const asked = (title: string, content: unknown): Html =>
+export const dialog = (title: string, content: unknown): Html =>
   html`<div data-confirm><h1 id="question" ${start}>${title}</h1>${content}</div>`
 
 interface Table {
@@ -147,7 +147,7 @@ interface Confirmation {
 
 /** The question before a change that cannot be undone. */
 export const confirmation = ({ title, text, button, back, fields, tone = 'danger' }: Confirmation): Html =>
-  asked(
+  dialog(
     title,
     html`${text}
 <form method="post">${fields}<p class="row"><button class="${tone}">${button}</button> <a class="button" href="${back}" data-close="Cancel">Cancel</a></p></form>`,

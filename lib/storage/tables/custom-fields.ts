@@ -15,7 +15,7 @@ import {
 } from '../table.ts'
 
 /** The kinds of answer that a host can ask for. */
-export const askable = [
+export const responseTypes = [
   'dropdown_single_select',
   'dropdown_multi_select',
   'text_short',
@@ -38,7 +38,7 @@ export const customFields = table(
     description: nullable(text()),
     placeholder: nullable(text()),
     /** `tag` and `badge` are the network's own two fields; hosts make the other kinds. */
-    response_type: text<'tag' | 'badge' | (typeof askable)[number]>(),
+    response_type: text<'tag' | 'badge' | (typeof responseTypes)[number]>(),
     privacy: defaultsTo(text<'public' | 'private' | 'admin'>(), 'public'),
     response_by: defaultsTo(text<'hosts_only' | 'individual_member'>(), 'individual_member'),
     allow_ad_hoc: defaultsTo(boolean(), false),

@@ -18,7 +18,7 @@ export const rowCases: readonly StorageCase[] = [
     title: 'get, update, increment, lock and remove of an absent id give undefined and change nothing',
     async run({ storage }) {
       await store(storage, note({ id: '1' }))
-      const answers = await transact(storage, async (tx) => [
+      const results = await transact(storage, async (tx) => [
         await tx.get(notes, '2'),
         await tx.update(notes, '2', { title: 'Nobody' }),
         await tx.increment(notes, '2', { stock: 1 }),
@@ -26,7 +26,7 @@ export const rowCases: readonly StorageCase[] = [
         await tx.lock(notes, '2', 'update'),
         await tx.remove(notes, '2'),
       ])
-      expect(answers).toEqual(Array(6).fill(undefined))
+      expect(results).toEqual(Array(6).fill(undefined))
       expect(await everyNote(storage)).toEqual([note({ id: '1' })])
     },
   },
@@ -80,14 +80,14 @@ export const rowCases: readonly StorageCase[] = [
       const row = note({ id: '1', folder: 'a', stock: 3, extra: { list: ['a'] } })
       await store(storage, row)
       const same = { title: row.title, folder: 'a', slug: null, stock: 3, extra: { list: ['a'] } }
-      const answers = await transact(storage, async (tx) => [
+      const results = await transact(storage, async (tx) => [
         await tx.update(notes, '1', same),
         await tx.update(notes, '1', same),
         await tx.update(notes, '1', { stock: 3 }, { stock: 3, folder: 'a' }),
         await tx.update(notes, '1', {}),
         await tx.update(notes, '1', { title: undefined }, { stock: [2, 3] }),
       ])
-      expect(answers).toEqual(Array(5).fill(row))
+      expect(results).toEqual(Array(5).fill(row))
       const refused = await transact(storage, async (tx) => [
         await tx.update(notes, '1', same, { stock: 4 }),
         await tx.update(notes, '1', {}, { folder: null }),
@@ -102,13 +102,13 @@ export const rowCases: readonly StorageCase[] = [
     async run({ storage }) {
       const row = note({ id: '1', folder: 'a', stock: 3, weight: 0.5 })
       await store(storage, row)
-      const answers = await transact(storage, async (tx) => [
+      const results = await transact(storage, async (tx) => [
         await tx.increment(notes, '1', { stock: 0 }),
         await tx.increment(notes, '1', { stock: 0, weight: 0 }, { folder: 'a' }),
         await tx.increment(notes, '1', {}),
         await tx.increment(notes, '1', {}, { stock: 3 }),
       ])
-      expect(answers).toEqual(Array(4).fill(row))
+      expect(results).toEqual(Array(4).fill(row))
       const refused = await transact(storage, async (tx) => [
         await tx.increment(notes, '1', { stock: 0 }, { stock: 4 }),
         await tx.increment(notes, '1', {}, { folder: 'b' }),
@@ -132,12 +132,12 @@ export const rowCases: readonly StorageCase[] = [
     title: 'a removal whose guard does not hold gives undefined and removes nothing',
     async run({ storage }) {
       await store(storage, note({ id: '1', stock: 2, folder: 'a' }))
-      const answers = await transact(storage, async (tx) => [
+      const results = await transact(storage, async (tx) => [
         await tx.remove(notes, '1', { stock: 1 }),
         await tx.remove(notes, '1', { stock: 2, folder: null }),
         await tx.remove(notes, '1', { folder: [] }),
       ])
-      expect(answers).toEqual([undefined, undefined, undefined])
+      expect(results).toEqual([undefined, undefined, undefined])
       expect(await everyNote(storage)).toEqual([note({ id: '1', stock: 2, folder: 'a' })])
       expect(await transact(storage, (tx) => tx.remove(notes, '1', { stock: [1, 2] }))).toMatchObject({ id: '1' })
       expect(await everyNote(storage)).toEqual([])
@@ -161,11 +161,11 @@ export const rowCases: readonly StorageCase[] = [
     title: 'an increment whose guard does not hold gives undefined and changes nothing',
     async run({ storage }) {
       await store(storage, note({ id: '1', stock: 2, folder: 'a' }))
-      const answers = await transact(storage, async (tx) => [
+      const results = await transact(storage, async (tx) => [
         await tx.increment(notes, '1', { stock: 1 }, { stock: 1 }),
         await tx.increment(notes, '1', { stock: 1 }, { folder: null }),
       ])
-      expect(answers).toEqual([undefined, undefined])
+      expect(results).toEqual([undefined, undefined])
       expect(await everyNote(storage)).toEqual([note({ id: '1', stock: 2, folder: 'a' })])
     },
   },

@@ -114,8 +114,8 @@ export const transactionCases: readonly StorageCase[] = [
       const rows = await everyNote(storage)
       expect(ids(rows)).toEqual(['1', '2', '10', '11', '12', '14'])
       expect(rows[1]?.stock).toBe(5)
-      const told = (await records()).map((record) => ('event_id' in record ? record.event_id : ''))
-      expect(told.toSorted()).toEqual(['10', '11', '12', '14'])
+      const delivered = (await records()).map((record) => ('event_id' in record ? record.event_id : ''))
+      expect(delivered.toSorted()).toEqual(['10', '11', '12', '14'])
     },
   },
   {

@@ -78,7 +78,7 @@ export const valueCases: readonly StorageCase[] = [
       for (const [i, row] of rows.entries()) {
         const other = rows[(i + 1) % rows.length]
         const [{ id, slug }, unlike] = [row, other?.slug ?? '']
-        const answers = await transact(storage, async (tx) => [
+        const results = await transact(storage, async (tx) => [
           await tx.find(notes, { where: { slug } }),
           await tx.find(notes, { where: { folder: slug } }),
           await tx.find(notes, { where: { folder: slug, title: row.title } }),
@@ -89,7 +89,7 @@ export const valueCases: readonly StorageCase[] = [
           await tx.remove(notes, id, { title: unlike }),
         ])
         const expected = [[row], [row], [row], [row], 1, undefined, undefined, undefined]
-        expect(answers, JSON.stringify(slug)).toEqual(expected)
+        expect(results, JSON.stringify(slug)).toEqual(expected)
       }
       const upwards = alike.toSorted((a, b) => (a < b ? -1 : 1))
       const inOrder = (after?: string): Promise<Note[]> =>

@@ -11,7 +11,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { panelMiddleware, type TransferBounds, toNodeListener } from '../../../adapters/http/node.ts'
-import type { Answer, Incoming, Options } from '../../../lib/index.ts'
+import type { HttpResponse, Incoming, Options } from '../../../lib/index.ts'
 import { createPanel } from '../../../lib/panel/index.ts'
 import { createTestCommunity } from '../../support/community.ts'
 import { heapInUse } from '../../support/heap.ts'
@@ -31,7 +31,7 @@ async function hosted(options: Partial<Options> = {}, bounds?: TransferBounds, b
   const it = await createTestCommunity({ allowHttp: true, ...options })
   let running = 0
   let mostRunning = 0
-  const serve = async (incoming: Incoming): Promise<Answer> => {
+  const serve = async (incoming: Incoming): Promise<HttpResponse> => {
     running += 1
     mostRunning = Math.max(mostRunning, running)
     const answer = await it.community.serve(incoming)
@@ -251,7 +251,7 @@ test('a stream that is reset before its long answer is there holds nothing of wh
     await pause(20)
     return answer
   }
-  const session = await openHttp2(toNodeListener({ serve }, { answerStallMs: 60_000 }))
+  const session = await openHttp2(toNodeListener({ serve }, { responseStallMs: 60_000 }))
   const client = await session()
   for (let index = 0; index < 32; index++) asked(client, { ':path': tags, authorization: `Bearer ${token}` }).close(8)
   await eventually(() => expect(community.inFlight()).toMatchObject({ requests: 0, bytes: 0 }))
@@ -297,7 +297,7 @@ test.each([[[1, 0]], [[2, 1, 0]], [[2, 3, 1, 0]]])(
 )
 
 test('connections that pipeline and never read hold one answer each, and are closed', async () => {
-  const { port, token, community } = await withLargeList({}, { answerStallMs: 200 })
+  const { port, token, community } = await withLargeList({}, { responseStallMs: 200 })
   const connections = await Promise.all(Array.from({ length: 10 }, () => open(port)))
   for (const { socket } of connections) {
     socket.pause()
@@ -317,7 +317,7 @@ test('what waits on all connections together has a bound, and is forgotten with 
   const held = new Promise<void>((resolve) => {
     release = resolve
   })
-  const answer: Answer = { status: 200, headers: {}, body: '{}' }
+  const answer: HttpResponse = { status: 200, headers: {}, body: '{}' }
   const origin = await onLoopback(
     toNodeListener({ serve: ({ path }) => (path === '/held' ? held.then(() => answer) : Promise.resolve(answer)) }),
   )
@@ -341,7 +341,7 @@ test('what waits on all connections together has a bound, and is forgotten with 
 })
 
 test('an answer that is taken drop by drop ends with its time', async () => {
-  const { port, token, community } = await withLargeList({}, { answerStallMs: 50, answerTimeoutMs: 500 })
+  const { port, token, community } = await withLargeList({}, { responseStallMs: 50, responseTimeoutMs: 500 })
   const { socket, closed } = await open(port)
   socket.on('data', () => {
     socket.pause()
@@ -437,7 +437,7 @@ test('an upload that would not fit any more is refused before it is read', async
 
 test('over the ceiling every request is a 503 with Retry-After, and under it again all is well', async () => {
   const limits = { inFlightBytes: MiB, assetBytes: MiB, bodyBytes: MiB }
-  const { port, url, token, community } = await withLargeList({ limits }, { answerStallMs: 1_000 })
+  const { port, url, token, community } = await withLargeList({ limits }, { responseStallMs: 1_000 })
   const slow = await open(port)
   slow.socket.pause()
   for (let index = 0; index < 20; index++) slow.socket.write(head('GET', tags, token))
@@ -472,8 +472,8 @@ test('a body that is too large gets its 413 also where the client only reads whe
 
 test('a bound that is no number of milliseconds is named', async () => {
   const { community } = await createTestCommunity()
-  expect(() => toNodeListener(community, { answerStallMs: 0 })).toThrow(
-    'toNodeListener: option `answerStallMs` must be a whole number of milliseconds from 1 to 2147483647, got 0',
+  expect(() => toNodeListener(community, { responseStallMs: 0 })).toThrow(
+    'toNodeListener: option `responseStallMs` must be a whole number of milliseconds from 1 to 2147483647, got 0',
   )
 })
 

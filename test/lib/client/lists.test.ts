@@ -1,6 +1,6 @@
 /** Lists of a client: pages, records, arrays, and how to resume. */
 import { expect, test } from 'vitest'
-import { createClient, InvalidAnswer } from '../../../lib/client/index.ts'
+import { createClient, InvalidResponse } from '../../../lib/client/index.ts'
 import { routes } from '../../../lib/client/routes.ts'
 import { exampleOf } from '../../contract/support.ts'
 import { json, scripted } from '../../support/scripted-server.ts'
@@ -166,7 +166,7 @@ test.each([
 test('a header of links that is too long is an invalid answer, and never the end of the list', async () => {
   const link = `${'</other>; rel="item", '.repeat(4000)}${nextLink}; rel="next"`
   await expect(idsOf(scripted([bare([1], { link }), bare([2])]).client.tags.list())).rejects.toMatchObject({
-    ...{ code: 'invalid_answer', message: expect.stringContaining('the header Link is longer than 65536 characters') },
+    ...{ code: 'invalid_response', message: expect.stringContaining('the header Link is longer than 65536 characters') },
   })
 })
 
@@ -176,7 +176,7 @@ test('a server that always sends the whole list is not asked for ever', async ()
   expect(await idsOf(scripted([bare([...all, 100])]).client.tags.list())).toEqual([...all, 100])
   expect(await idsOf(scripted([bare([])]).client.tags.list())).toEqual([])
   const next = 'https://api.test/tags?page=2'
-  await expect(idsOf(scripted([linked([1], next), linked([2], next)]).client.tags.list())).rejects.toThrow(InvalidAnswer)
+  await expect(idsOf(scripted([linked([1], next), linked([2], next)]).client.tags.list())).rejects.toThrow(InvalidResponse)
   const other = 'https://api.test/tags?page=3'
   await expect(idsOf(scripted([linked([1], next), linked([1], other)]).client.tags.list())).rejects.toThrow(
     'leads to the same page',
@@ -203,7 +203,7 @@ test.each([
 ])('links that lead in a circle of %i pages end in an error', async (length, most) => {
   const { client, asked } = endless((number) => linked([number], `https://api.test/tags?page=${number % length}`))
   await expect(idsOf(client.tags.list())).rejects.toMatchObject({
-    ...{ name: 'InvalidAnswer', code: 'invalid_answer', message: 'tags.list: the links to the next pages lead in a circle' },
+    ...{ name: 'InvalidResponse', code: 'invalid_response', message: 'tags.list: the links to the next pages lead in a circle' },
   })
   expect(asked()).toBeLessThanOrEqual(most)
 })
@@ -226,7 +226,7 @@ test('empty pages without an end are an error, and a few of them are accepted', 
 test('a next link that is no address is an invalid answer', async () => {
   const list = scripted([linked([1], 'http://[bad')]).client.tags.list()
   await expect(idsOf(list)).rejects.toMatchObject({
-    name: 'InvalidAnswer',
+    name: 'InvalidResponse',
     message: expect.stringContaining('the next page is no address'),
   })
 })

@@ -66,7 +66,7 @@ test('arguments in the wrong place are refused before anything is sent', () => {
 test('createClient names every wrong option in one error, and never the token', () => {
   const wrong = {
     ...{ baseUrl: 'https://a:b@api.test', network: '../1', token: 'sec ret', fetch: 5, timeout: -1, maxRetries: 1.5 },
-    ...{ maxRetryWait: 0, maxAnswerBytes: 0, ids: 'number', onRetry: 1, tokn: 'sec ret' },
+    ...{ maxRetryWait: 0, maxResponseBytes: 0, ids: 'number', onRetry: 1, tokn: 'sec ret' },
   }
   const call = () => createClient(wrong as unknown as ClientOptions)
   for (const name of Object.keys(wrong)) expect(call).toThrow(`option \`${name}\``)
@@ -126,10 +126,10 @@ test('an answer that is no JSON, or larger than allowed, is refused and not trie
     }
     return new Response(new ReadableStream({ pull }))
   }
-  const large = scripted([endless], { maxAnswerBytes: 10_000 })
-  await expect(large.client.me.show()).rejects.toThrow('the answer is larger than 10000 bytes (option `maxAnswerBytes`)')
+  const large = scripted([endless], { maxResponseBytes: 10_000 })
+  await expect(large.client.me.show()).rejects.toThrow('the answer is larger than 10000 bytes (option `maxResponseBytes`)')
   expect(pulled).toBeLessThan(20)
-  const announced = scripted([new Response('{}', { headers: { 'content-length': '10001' } })], { maxAnswerBytes: 10_000 })
+  const announced = scripted([new Response('{}', { headers: { 'content-length': '10001' } })], { maxResponseBytes: 10_000 })
   await expect(announced.client.me.show()).rejects.toThrow('larger than 10000 bytes')
   const none = scripted([() => undefined as unknown as Response])
   await expect(none.client.me.show()).rejects.toThrow('option `fetch` returned no Response')
@@ -156,7 +156,7 @@ test('a redirect is followed on the own server, and the token goes nowhere else'
   await expect(client.tags.show(5)).rejects.toThrow(
     `the server redirects to ${other}. Set \`baseUrl\` to the address that answers`,
   )
-  await expect(client.me.show()).rejects.toMatchObject({ name: 'InvalidAnswer', code: 'redirected', status: 302 })
+  await expect(client.me.show()).rejects.toMatchObject({ name: 'InvalidResponse', code: 'redirected', status: 302 })
   expect(elsewhere).toEqual([])
   expect(seen.slice(0, 3)).toEqual([
     'PATCH /admin/v1/networks/1/members/5/',
@@ -173,7 +173,7 @@ test.each([
 ])('a redirect with the status %i to %s is named', async (status, location, problem) => {
   const baseUrl = await onLoopback((_, response) => response.writeHead(status, location === undefined ? {} : { location }).end())
   await expect(createClient({ baseUrl, network: '1', token: 'x' }).me.show()).rejects.toMatchObject({
-    ...{ name: 'InvalidAnswer', code: 'redirected', message: `GET /admin/v1/networks/1/me: ${problem}` },
+    ...{ name: 'InvalidResponse', code: 'redirected', message: `GET /admin/v1/networks/1/me: ${problem}` },
   })
 })
 

@@ -13,8 +13,8 @@ const client = clientOf(community, token)
 const lists = routes.filter(({ isList, method }) => isList && method === 'GET').map(({ id }) => id)
 
 type Answer = (request: Request) => Response | Promise<Response>
-const limited = (maxAnswerBytes: number, fetch: Answer = (request) => community.fetch(request)) =>
-  createClient({ baseUrl: 'https://api.test', network: 1, token, maxRetries: 0, maxAnswerBytes, fetch })
+const limited = (maxResponseBytes: number, fetch: Answer = (request) => community.fetch(request)) =>
+  createClient({ baseUrl: 'https://api.test', network: 1, token, maxRetries: 0, maxResponseBytes: maxResponseBytes, fetch })
 
 /** A server that links to its pages by their number alone. */
 const byNumber: Answer = async (request) => {
@@ -75,10 +75,10 @@ test('a record that is too large alone is named by its place and the option', as
     for await (const { id } of limited(20_000, fetch).tags.list(from === undefined ? {} : { from })) read.push(id)
   }
   await expect(reading()).rejects.toMatchObject({
-    name: 'InvalidAnswer',
-    code: 'answer_too_large',
+    name: 'InvalidResponse',
+    code: 'response_too_large',
     message:
-      'GET /admin/v1/networks/1/tags: record 7 of the list, alone on its page, is larger than 20000 bytes (option `maxAnswerBytes`)',
+      'GET /admin/v1/networks/1/tags: record 7 of the list, alone on its page, is larger than 20000 bytes (option `maxResponseBytes`)',
   })
   expect(read).toEqual(['1', '2', '3', '4', '5', '6'])
   expect(searches.length).toBeLessThan(15)

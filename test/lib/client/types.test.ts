@@ -1,7 +1,7 @@
 /** The types of the client. These tests fail in `npm run check:types`, before they run. */
 import { expect, expectTypeOf, test } from 'vitest'
 import type { Bodies } from '../../../lib/client/bodies.ts'
-import type { Answered, Call, List, Page } from '../../../lib/client/index.ts'
+import type { Call, CallResponse, List, Page } from '../../../lib/client/index.ts'
 import type { Results } from '../../../lib/client/records.ts'
 import type { OperationId, OperationInput, OperationResult } from '../../../lib/operations.ts'
 import { createSeededCommunity, seeded } from '../../support/seed.ts'
@@ -40,7 +40,7 @@ test('a list has the type of its records, and a call without an answer has none'
   expectTypeOf(client.spaces.members.list).returns.toEqualTypeOf<List<Member>>()
   expectTypeOf<Awaited<ReturnType<typeof client.members.list>>>().toEqualTypeOf<Page<Member>>()
   expectTypeOf(client.members.delete).returns.toEqualTypeOf<Call<undefined>>()
-  expectTypeOf<ReturnType<Call<undefined>['withResponse']>>().toEqualTypeOf<Promise<Answered<undefined>>>()
+  expectTypeOf<ReturnType<Call<undefined>['withResponse']>>().toEqualTypeOf<Promise<CallResponse<undefined>>>()
 })
 
 test('an answer that may be empty may be undefined', async () => {

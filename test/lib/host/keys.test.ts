@@ -42,7 +42,7 @@ test('one key is found by its id, in its own network alone', async () => {
 
 test('of any number of first uses of a key one is the first, in each network, for 24 hours', async () => {
   const { community, clock } = await createTestCommunity()
-  const use = (network_id = '1') => community.firstUse({ network_id, key: 'form 5' })
+  const use = (network_id = '1') => community.consumeOnce({ network_id, key: 'form 5' })
   const many = await Promise.all(Array.from({ length: 8 }, () => use()))
   expect(many.filter(Boolean)).toHaveLength(1)
   const owner = { email: 'b@example.org', first_name: 'B', last_name: 'C' }
@@ -53,6 +53,6 @@ test('of any number of first uses of a key one is the first, in each network, fo
   await community.giveBack({ network_id: '1', key: 'form 5' })
   expect([await use(), await use()]).toEqual([true, false])
   await community.giveBack({ network_id: '1', key: 'never used' })
-  await expect(community.firstUse({ network_id: '1', key: '' })).rejects.toMatchObject({ status: 422 })
+  await expect(community.consumeOnce({ network_id: '1', key: '' })).rejects.toMatchObject({ status: 422 })
   await expect(community.giveBack({ network_id: '1', key: '' })).rejects.toMatchObject({ status: 422 })
 })

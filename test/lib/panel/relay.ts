@@ -1,5 +1,5 @@
 /** A relay of a test: what the panel would be given by any implementation of the interface. */
-import type { DeliveryDetail, EndpointStatus, RelayAdmin, ResendRequest, TestAnswer } from '../../../lib/panel/index.ts'
+import type { DeliveryDetail, EndpointStatus, RelayAdmin, ResendRequest, TestResult } from '../../../lib/panel/index.ts'
 
 type Health = Partial<Omit<EndpointStatus, 'hours'>> &
   Pick<EndpointStatus, 'endpoint_id'> & { hours?: [delivered: number, failed: number][] }
@@ -40,7 +40,7 @@ export function relayOf(
   const at = '2026-11-20T10:00:00.000Z'
   const state = {
     running: true,
-    testAnswer: { outcome: 'delivered', status: 204, reason: 'HTTP 204', milliseconds: 5 } as TestAnswer | undefined,
+    testAnswer: { outcome: 'delivered', status: 204, reason: 'HTTP 204', milliseconds: 5 } as TestResult | undefined,
     counted: { count: 0, exact: true },
   }
   const rows = (network: string) => deliveries[network] ?? []

@@ -42,7 +42,7 @@ export function sendLong(client: PgClient, text: string, values: readonly unknow
   const { Query } = client.constructor as { readonly Query?: QueryClass }
   if (!Query) return noting(client, client.query({ ...config, query_timeout: noLimit }))
   // `pg` before 8.13 takes the limit of one query only from an object of this class.
-  const answer = new Promise<PgResult>((resolve, reject) => {
+  const result = new Promise<PgResult>((resolve, reject) => {
     const query = new Query({
       ...config,
       callback: (error: unknown, result: PgResult) => (error ? reject(error) : resolve(result)),
@@ -50,7 +50,7 @@ export function sendLong(client: PgClient, text: string, values: readonly unknow
     query.query_timeout = noLimit
     ;(client as { query(query: object): unknown }).query(query)
   })
-  return noting(client, answer)
+  return noting(client, result)
 }
 
 const sendAlone = (client: PgClient, text: string, values: readonly unknown[], name?: string): Promise<PgResult> =>
@@ -58,8 +58,8 @@ const sendAlone = (client: PgClient, text: string, values: readonly unknown[], n
   noting(client, client.query({ text, values: values as unknown[], rowMode: 'array', types, name }))
 
 /** As it is, with its error noted before anybody gets it. */
-const noting = (client: PgClient, answer: Promise<PgResult>): Promise<PgResult> =>
-  answer.catch((error: unknown) => {
+const noting = (client: PgClient, result: Promise<PgResult>): Promise<PgResult> =>
+  result.catch((error: unknown) => {
     noteError(client, error)
     throw error
   })

@@ -1,8 +1,8 @@
 /** One server of a comparison, and its answers. */
 
-import { readText } from '../../../../lib/client/answer.ts'
 import type { List } from '../../../../lib/client/index.ts'
 import { isClientError } from '../../../../lib/client/index.ts'
+import { readText } from '../../../../lib/client/response.ts'
 import { UsageError } from '../../../usage.ts'
 import { isApiRecord, textOf } from '../api-record.ts'
 import { fewRetries } from '../first-requests.ts'
@@ -20,7 +20,7 @@ export interface Side {
 }
 
 /** The limit of the client for an answer, in bytes. */
-const maxAnswerBytes = 64 * 1024 * 1024
+const maxResponseBytes = 64 * 1024 * 1024
 /** Carries the envelope of a list through the client, which gives the headers of an answer. */
 const envelopeHeader = 'x-folkmoot-envelope'
 
@@ -52,12 +52,12 @@ export function sideOf({ name, base, options }: Server, onWait?: (ms: number) =>
   const paced = pacedClient(
     {
       ...options,
-      maxAnswerBytes,
+      maxResponseBytes,
       async fetch(request) {
         const response = await send(request)
         if (!response.ok) return response
         // The client reads what is too large or breaks off, and names the reason.
-        const text = await readText(request.url, response.clone(), maxAnswerBytes, request.signal).catch(() => undefined)
+        const text = await readText(request.url, response.clone(), maxResponseBytes, request.signal).catch(() => undefined)
         if (text === undefined) return response
         const { status } = response
         const headers = new Headers(response.headers)
@@ -110,7 +110,7 @@ export const isRefusedToken = ({ status, body }: Answered): boolean =>
 /** The status and the body of a refusal. @throws any other error */
 function refusalIn(error: unknown): Answered {
   if (!isClientError(error) || error.status === undefined || isOurs(error.status)) throw error
-  if (error.code === 'answer_too_large') throw error
+  if (error.code === 'response_too_large') throw error
   return { status: error.status, body: error.body }
 }
 

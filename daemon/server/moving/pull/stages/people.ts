@@ -4,7 +4,13 @@ import { removeWithDependents } from '../../../../../lib/storage/cascade.ts'
 import type { ScopedTx } from '../../../../../lib/storage/scoped.ts'
 import type { Id } from '../../../../../lib/storage/table.ts'
 import { posts } from '../../../../../lib/storage/tables/content.ts'
-import { answers, askable, customFields, memberSegments, segments } from '../../../../../lib/storage/tables/custom-fields.ts'
+import {
+  answers,
+  customFields,
+  memberSegments,
+  responseTypes,
+  segments,
+} from '../../../../../lib/storage/tables/custom-fields.ts'
 import { collections, members, spaceMemberships, spaces } from '../../../../../lib/storage/tables/members.ts'
 import { type ApiRecord, listIn, shownAddress, textOf } from '../../api-record.ts'
 import { derivedId } from '../ids.ts'
@@ -80,7 +86,7 @@ const allFields = stage({
   group: 'custom_fields',
   list: 'custom_fields.list',
   table: customFields,
-  shown: () => ({ response_type: ['tag', 'badge', ...askable] }) as const,
+  shown: () => ({ response_type: ['tag', 'badge', ...responseTypes] }) as const,
   inserts: {
     response_by: ({ response_type }) =>
       response_type === 'tag' || response_type === 'badge' ? 'hosts_only' : 'individual_member',
@@ -164,7 +170,7 @@ const allAnswers = stage({
   group: 'answers',
   list: 'answers.list',
   parents: [
-    under('custom_field_id', customFields, { response_type: [...askable] }),
+    under('custom_field_id', customFields, { response_type: [...responseTypes] }),
     under('member_id', members, { state: 'active' }),
   ],
   table: answers,

@@ -1,19 +1,19 @@
 /** Reading answers: bounded in size, with ids that are too large for a number kept whole. */
-import { InvalidAnswer } from './errors.ts'
+import { InvalidResponse } from './errors.ts'
 import { orAborted } from './timing.ts'
 
 /** The code of the error for a response that is too large. */
-export const tooLargeCode = 'answer_too_large'
+export const tooLargeCode = 'response_too_large'
 
-const tooLarge = (request: string, { status, headers }: Response, most: number): InvalidAnswer =>
-  new InvalidAnswer(`${request}: the answer is larger than ${most} bytes (option \`maxAnswerBytes\`)`, {
+const tooLarge = (request: string, { status, headers }: Response, most: number): InvalidResponse =>
+  new InvalidResponse(`${request}: the answer is larger than ${most} bytes (option \`maxResponseBytes\`)`, {
     ...{ code: tooLargeCode, status, headers },
   })
 
 /**
  * The text of an answer.
  * @param most bytes
- * @throws InvalidAnswer if it is larger; the rest is not read
+ * @throws InvalidResponse if it is larger; the rest is not read
  */
 export async function readText(request: string, response: Response, most: number, signal: AbortSignal): Promise<string> {
   const reader = response.body?.getReader()

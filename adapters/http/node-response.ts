@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerRequest, ServerHttp2Stream } from 'node:http2'
-import { type Answer, lingerMs } from '../../lib/http/exchange.ts'
+import { type HttpResponse, lingerMs } from '../../lib/http/exchange.ts'
 import { bytesOf, isBeyondLatin1 } from '../utf8.ts'
 import { type Bounds, defaultBounds, type Watch, watch } from './node-bounds.ts'
 import { cut, isGone } from './node-stream.ts'
@@ -18,10 +18,10 @@ const shortLength = 4_096
  * Writes an answer, as fast as its client takes it.
  * @param sent called once, when the answer has left or its connection has ended
  */
-export function writeAnswer(
+export function writeResponse(
   request: IncomingMessage,
   response: ServerResponse,
-  { status, headers, body }: Answer,
+  { status, headers, body }: HttpResponse,
   bounds: Bounds,
   sent: () => void,
 ): void {
@@ -47,18 +47,18 @@ export function writeAnswer(
   if (lingers) {
     if (encoded !== null) response.write(encoded, encoding)
     linger(request, response)
-    watchAnswer(request, response, bounds, sent)
+    watchResponse(request, response, bounds, sent)
     return
   }
   // A stream of HTTP/2 of which a part is unread would stay open: close it when the answer has left (RFC 9113, 8.1).
   if (request.httpVersionMajor >= 2 && !request.complete)
     closeWhenWritten((request as IncomingMessage & Partial<Http2ServerRequest>).stream)
   if (text !== null && text.length > wholeLength) {
-    writeSlices(response, text, watchAnswer(request, response, bounds, sent))
+    writeSlices(response, text, watchResponse(request, response, bounds, sent))
   } else {
     response.end(encoded ?? undefined, encoding)
     if (response.writableLength === 0) sent()
-    else watchAnswer(request, response, bounds, sent)
+    else watchResponse(request, response, bounds, sent)
   }
 }
 
@@ -69,7 +69,7 @@ export function writeBytes(request: IncomingMessage, response: ServerResponse, b
     writeSlices(
       response,
       body,
-      watchAnswer(request, response, defaultBounds, () => {}),
+      watchResponse(request, response, defaultBounds, () => {}),
     )
 }
 
@@ -82,7 +82,7 @@ export async function writeFile(
   let wake = () => {}
   const taken = () =>
     new Promise<void>((resolve) => {
-      const watching = watch(defaultBounds.answerStallMs, Number.POSITIVE_INFINITY, () => cut(response))
+      const watching = watch(defaultBounds.responseStallMs, Number.POSITIVE_INFINITY, () => cut(response))
       wake = () => {
         watching.end()
         resolve()
@@ -151,9 +151,9 @@ function sliceEnd(text: string | Uint8Array, offset: number): number {
 }
 
 /** Ends the connection of a client that takes nothing, or takes too long. */
-function watchAnswer(request: IncomingMessage, response: ServerResponse, bounds: Bounds, sent: () => void): Watch {
+function watchResponse(request: IncomingMessage, response: ServerResponse, bounds: Bounds, sent: () => void): Watch {
   const { socket } = request
-  const watching = watch(bounds.answerStallMs, bounds.answerTimeoutMs, () => {
+  const watching = watch(bounds.responseStallMs, bounds.responseTimeoutMs, () => {
     if (request.httpVersionMajor < 2) socket.destroy()
     else cut(response)
     end()

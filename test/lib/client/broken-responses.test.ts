@@ -5,7 +5,7 @@ import {
   type ClientOptions,
   ConnectionError,
   createClient,
-  InvalidAnswer,
+  InvalidResponse,
   ServerError,
   TimeoutError,
 } from '../../../lib/client/index.ts'
@@ -75,12 +75,12 @@ test('half of an answer is a lost connection, and the same request is sent again
   expect(error).toMatchObject({ code: 'connection_failed', status: undefined })
 })
 
-test('a whole answer with half of the JSON is an InvalidAnswer with its text', async () => {
+test('a whole answer with half of the JSON is an InvalidResponse with its text', async () => {
   const half = good.slice(0, 10)
   const { client, seen } = await served((_, response) => response.end(half))
   const error: unknown = await client.tags.show(5).catch((error: unknown) => error)
-  expect(error).toBeInstanceOf(InvalidAnswer)
-  expect(error).toMatchObject({ code: 'invalid_answer', status: 200, body: half })
+  expect(error).toBeInstanceOf(InvalidResponse)
+  expect(error).toMatchObject({ code: 'invalid_response', status: 200, body: half })
   expect(seen.length).toBe(1)
 })
 

@@ -18,10 +18,10 @@ type Silence = 'none' | 'away' | 'slow'
  * Asks the relay. A failure is reported to the host, and never breaks the page.
  * @throws ApiError of the relay, whose sentence is for the visitor
  */
-export async function askRelay<T>({ settings }: View, ask: (relay: RelayAdmin) => Promise<T>): Promise<FromRelay<T>> {
+export async function callRelay<T>({ settings }: View, call: (relay: RelayAdmin) => Promise<T>): Promise<FromRelay<T>> {
   if (!settings.relay) return { there: false, why: 'none' }
   try {
-    return { there: true, value: await within(settings.timeoutMs, 'the relay', ask(settings.relay)) }
+    return { there: true, value: await within(settings.timeoutMs, 'the relay', call(settings.relay)) }
   } catch (error) {
     if (isApiError(error)) throw error
     settings.report(error, { task: 'panel: the relay' })
@@ -35,9 +35,9 @@ const statuses: Readonly<Record<Silence, number>> = { none: 404, away: 502, slow
  * The answer of the relay, for a page that is nothing without it.
  * @throws ApiError 404 without a relay, 502 if it failed, 504 if it was too slow
  */
-export function answered<T>(asked: FromRelay<T>): T {
-  if (asked.there) return asked.value
-  throw new ApiError(statuses[asked.why], { error: reasons[asked.why] })
+export function requireValue<T>(result: FromRelay<T>): T {
+  if (result.there) return result.value
+  throw new ApiError(statuses[result.why], { error: reasons[result.why] })
 }
 
 const reasons = {
@@ -47,8 +47,8 @@ const reasons = {
 }
 
 /** The news that there is no relay; nothing if it answered. */
-export const relayNote = (answer: FromRelay<unknown>): Html | '' =>
-  answer.there ? '' : note(answer.why === 'none' ? 'calm' : 'warn', html`<p>${reasons[answer.why]}</p>`)
+export const relayNote = (result: FromRelay<unknown>): Html | '' =>
+  result.there ? '' : note(result.why === 'none' ? 'calm' : 'warn', html`<p>${reasons[result.why]}</p>`)
 
 const tones: Readonly<Record<EndpointStatus['activity'], Tone>> = {
   delivering: 'good',

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { isoTime } from '../base/clock.ts'
-import { firstAnswer, forgetAnswer, keepAnswer } from '../kernel/idempotency.ts'
+import { firstResponse, forgetResponse, storeResponse } from '../kernel/idempotency.ts'
 import type { Transactions } from '../kernel/transactions.ts'
 import type { Settings } from '../settings.ts'
 import type { Id } from '../storage/table.ts'
@@ -13,7 +13,7 @@ import type { Networks } from './networks.ts'
  * @returns whether it is the first call with this key in 24 hours
  * @throws ApiError 404 when there is no such network, 422 for a key that cannot be one
  */
-export type FirstUse = (use: {
+export type ConsumeOnce = (use: {
   /** The network, by id or subdomain. */
   readonly network_id: Id | number
   /** 1 to 255 printable ASCII characters, such as an id that the form carries. */
@@ -21,40 +21,40 @@ export type FirstUse = (use: {
 }) => Promise<boolean>
 
 /**
- * Gives a key back that `firstUse` has used up, if nothing came of it: the next call with it is the first again.
- * @param use as in `firstUse`
- * @throws ApiError as `firstUse` does
+ * Gives a key back that `consumeOnce` has used up, if nothing came of it: the next call with it is the first again.
+ * @param use as in `consumeOnce`
+ * @throws ApiError as `consumeOnce` does
  */
-export type GiveBack = (use: Parameters<FirstUse>[0]) => Promise<void>
+export type GiveBack = (use: Parameters<ConsumeOnce>[0]) => Promise<void>
 
 // No API key and no host's name has a blank at its end, so these keys are apart from those of requests.
 const caller = 'first use '
 
-export function firstUseOf(
+export function consumeOnceOf(
   { clock, limits }: Settings,
   transactions: Transactions,
   networks: Networks,
-): { readonly firstUse: FirstUse; readonly giveBack: GiveBack } {
+): { readonly consumeOnce: ConsumeOnce; readonly giveBack: GiveBack } {
   const rule = 'must be 1 to 255 printable ASCII characters'
   const Use = shape({ network_id: NetworkName, key: v.pipe(v.string(rule), v.regex(/^[\x20-\x7e]{1,255}$/, rule)) })
-  async function useOf(call: string, given: Parameters<FirstUse>[0]) {
+  async function useOf(call: string, given: Parameters<ConsumeOnce>[0]) {
     const { network_id, key } = checkArgument(call, Use, given, limits)
     const { id: network } = await networks.show(network_id)
     return { network, use: { caller, key, fingerprint: '' }, now: isoTime(clock.now()) }
   }
   return {
-    async firstUse(given) {
-      const { network, use, now } = await useOf('firstUse', given)
+    async consumeOnce(given) {
+      const { network, use, now } = await useOf('consumeOnce', given)
       return transactions.write(network, now, async (tx) => {
-        if (await firstAnswer(tx, use, now)) return false
+        if (await firstResponse(tx, use, now)) return false
         const stamp = { id: transactions.newId(), created_at: now, updated_at: now }
-        await keepAnswer(tx, use, { status: 200, body: '' }, stamp)
+        await storeResponse(tx, use, { status: 200, body: '' }, stamp)
         return true
       })
     },
     async giveBack(given) {
       const { network, use, now } = await useOf('giveBack', given)
-      await transactions.write(network, now, (tx) => forgetAnswer(tx, use))
+      await transactions.write(network, now, (tx) => forgetResponse(tx, use))
     },
   }
 }
