@@ -106,10 +106,9 @@ const storeFailed =
 
 /** The file first: without its row nobody would find it again. */
 async function removeUploads({ write, assets: store }: Erasing, rows: readonly AssetRow[]): Promise<void> {
-  for (const row of rows) {
-    const file = fileOf(row)
+  for (const { file_id, extension, name, content_type } of rows) {
     try {
-      if (file) await store?.remove(file)
+      if (file_id !== null && extension !== null) await store?.remove({ id: file_id, extension, name, content_type })
     } catch (error) {
       throw Object.assign(new ApiError(503, { error: storeFailed }), { cause: error })
     }
@@ -117,13 +116,6 @@ async function removeUploads({ write, assets: store }: Erasing, rows: readonly A
   await write(async (tx) => {
     for (const { id } of rows) await tx.remove(assets, id)
   })
-}
-
-/** The file of an upload. Earlier versions did not keep its name; their stores end addresses with it. */
-function fileOf({ file_id, extension, url, name, content_type }: AssetRow) {
-  if (file_id !== null && extension !== null) return { id: file_id, extension, name, content_type }
-  const [, id, ending] = /\/([\w-]+)\.([\w.-]+)$/.exec(url ?? '') ?? []
-  return id === undefined || ending === undefined ? undefined : { id, extension: ending, name, content_type }
 }
 
 /** Removes options that the member added to a field by an answer, if nobody else has chosen them. */

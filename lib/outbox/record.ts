@@ -19,7 +19,7 @@ export interface EventRecord {
   readonly event_timestamp: string
   /** Which endpoints get it: those of integrations, or the host's own. */
   readonly audience: Audience
-  /** The subject (`member:1001`): see `order`. Missing in records of earlier versions, and if a payload names none. */
+  /** The subject (`member:1001`): see `order`. Missing if a payload names none: such events share one. */
   readonly subject?: string
   /** The trace that it belongs to, as a `traceparent` of W3C, if the API is traced. A relay ignores any other text. */
   readonly trace?: string

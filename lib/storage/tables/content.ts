@@ -95,7 +95,7 @@ export const assets = table(
     byte_size: integer(),
     original_aspect_ratio: nullable(text()),
     metadata: nullable(json<Readonly<Record<string, unknown>>>()),
-    /** The member in whose name it was uploaded, and the name of its file in the store. Uploads of earlier versions do not say so. */
+    /** The member in whose name it was uploaded, and the name of its file in the store. Null of a file that came another way. */
     creator_id: nullable(id()),
     file_id: nullable(text()),
     extension: nullable(text()),

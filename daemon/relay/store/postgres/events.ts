@@ -2,7 +2,6 @@
 import { crc32 } from 'node:zlib'
 import { type Plan, rows, type SqlValue } from '../database.ts'
 import type { Addressed } from '../endpoint/endpoint-index.ts'
-import { subjectFor } from '../plans/event-subject.ts'
 import { traceOf } from '../plans/event-trace.ts'
 import { arriving, text } from '../rows.ts'
 
@@ -49,7 +48,15 @@ export function valuesOf(events: readonly Addressed[], received_at: number, due:
   )
   return [
     ...[column('event_id'), column('network_id'), column('event_type'), column('event_timestamp')],
-    ...[Buffer.concat(bodies), starts, lengths, bodies.map((body) => crc32(body)), events.map(subjectFor), received_at, due],
+    ...[
+      Buffer.concat(bodies),
+      starts,
+      lengths,
+      bodies.map((body) => crc32(body)),
+      events.map(({ record }) => record.subject ?? null),
+      received_at,
+      due,
+    ],
     ...[deliveries.map((each) => each.event_id), deliveries.map(({ ref }) => ref), deliveries.map(({ ordered }) => ordered)],
     events.map(traceOf),
   ]

@@ -3,7 +3,6 @@ import type { DatabaseSync } from 'node:sqlite'
 import { crc32 } from 'node:zlib'
 import type { Plan } from '../database.ts'
 import type { Addressed } from '../endpoint/endpoint-index.ts'
-import { subjectFor } from '../plans/event-subject.ts'
 import { traceOf } from '../plans/event-trace.ts'
 import { arriving } from '../rows.ts'
 
@@ -26,14 +25,13 @@ export function insertEventsInto(connection: DatabaseSync) {
     const { event, delivery } = prepared
     const inserted: string[] = []
     for (const addressed of events) {
-      const { event_id, network_id, event_type, event_timestamp, body } = addressed.record
+      const { event_id, network_id, event_type, event_timestamp, subject = null, body } = addressed.record
       const bytes = Buffer.from(body)
-      const subject = subjectFor(addressed)
       const facts = [event_id, network_id, event_type, event_timestamp, received_at, bytes, crc32(bytes), subject] as const
       const result = event.run(...facts, traceOf(addressed))
       if (result.changes === 0) continue
       for (const { ref, order } of addressed.receivers) {
-        if (order === 'subject') delivery.run(result.lastInsertRowid, ref, arriving, due, subject)
+        if (order === 'subject') delivery.run(result.lastInsertRowid, ref, arriving, due, subject ?? '')
         else delivery.run(result.lastInsertRowid, ref, 0, due, null)
       }
       inserted.push(event_id)

@@ -143,22 +143,16 @@ describe('order by subject', () => {
     await until(async () => (await all.relay.store.counts()).pending === 0, 'nothing is left behind')
   })
 
-  test('takes the subject from the payload where a record of an earlier version does not name it', async () => {
+  test('sends events whose records name no subject one after the other', async () => {
     const { hook, overlaps, taken } = await strict(
       () => false,
       () => 3,
     )
     const { append, attempts } = await bench()
     await append(endpoint(hook.url, { order: 'subject' }))
-    const old = (id: string, member: string) => {
-      const event_type = 'MemberUpdatedHook'
-      return event(id, { event_type, body: JSON.stringify({ event_id: id, event_type, payload: { member: { id: member } } }) })
-    }
-    await append(...Array.from({ length: 6 }, (_, index) => [old(`x-${index}`, '1'), old(`y-${index}`, '2')]).flat())
-    await append(event('z-1'), event('z-2'))
-    await until(() => attempts.length === 14, 'all are delivered')
+    await append(...Array.from({ length: 6 }, (_, index) => event(`z-${index}`)))
+    await until(() => attempts.length === 6, 'all are delivered')
     expect(overlaps).toEqual([])
-    expect(taken.get('x')).toEqual(Array.from({ length: 6 }, (_, index) => `x-${index}`))
-    expect(taken.get('z')).toEqual(['z-1', 'z-2'])
+    expect(taken.get('z')).toEqual(Array.from({ length: 6 }, (_, index) => `z-${index}`))
   })
 })
