@@ -4,13 +4,12 @@
  * Terms
  * - **Addition**: a table, an index, or a column that may be null or has a default. It is found missing and made. An older
  *   program still works with it, so it needs neither a version nor a step.
- * - **Removal**: of an index in whose place another one is. A database that still has it works as well.
  * - **Step**: every other change. Its number is the version that it leads to, and a program of a lower version refuses the
  *   database.
  */
 import { StorageError } from '../../lib/storage/contract.ts'
 import type { Dialect } from './dialect.ts'
-import { addColumn, createIndex, createTable, dropIndex, type SqlTable } from './schema.ts'
+import { addColumn, createIndex, createTable, type SqlTable } from './schema.ts'
 
 /** Statements that lead to a version. It meets the tables as an older version left them, whichever it was, and a table may not be there yet. */
 export type Step = (existing: Existing, dialect: Dialect) => readonly string[]
@@ -88,12 +87,6 @@ function additionsFor(dialect: Dialect, { version, tables }: Schema, existing: E
   return additions
 }
 
-/** The indexes that are there and of no more use. */
-function removalsFor(dialect: Dialect, { tables }: Schema, existing: Existing): string[] {
-  const replaced = tables.flatMap(({ indexes = [] }) => indexes.flatMap(({ replaces }) => replaces ?? []))
-  return replaced.filter((name) => existing.indexes.has(dialect.indexName(name))).map((name) => dropIndex(dialect, name))
-}
-
 /**
  * The missing parts. Additions can only be told where no step is pending.
  * @throws StorageError `newer`
@@ -102,9 +95,7 @@ async function missingIn({ dialect, where, existing }: MigratedDatabase, schema:
   const found = await existing()
   refuseNewer(schema, found, where)
   const steps = stepsFor(dialect, schema, found)
-  const [additions, removals] =
-    steps.length > 0 ? [[], []] : [additionsFor(dialect, schema, found), removalsFor(dialect, schema, found)]
-  return { found, steps, additions, removals }
+  return { found, steps, additions: steps.length > 0 ? [] : additionsFor(dialect, schema, found) }
 }
 
 /**
@@ -117,23 +108,20 @@ async function missingIn({ dialect, where, existing }: MigratedDatabase, schema:
  */
 export async function migrate(database: MigratedDatabase, schema: Schema, dryRun = false): Promise<readonly string[]> {
   const seen = await missingIn(database, schema)
-  const changes = [...seen.additions, ...seen.removals]
-  if (seen.steps.length === 0 && (dryRun || changes.length === 0)) {
+  if (seen.steps.length === 0 && (dryRun || seen.additions.length === 0)) {
     await database.rollback()
-    return changes
+    return seen.additions
   }
   await database.lock()
   // Another process may have migrated it in between.
-  const { steps, additions, removals } = await missingIn(database, schema)
-  const further = [...additions, ...removals]
+  const { steps, additions } = await missingIn(database, schema)
   if (steps.length > 0) {
     await database.run(steps)
-    const existing = await database.existing()
-    further.push(...additionsFor(database.dialect, schema, existing), ...removalsFor(database.dialect, schema, existing))
+    additions.push(...additionsFor(database.dialect, schema, await database.existing()))
   }
-  if (further.length > 0) await database.run(further)
+  if (additions.length > 0) await database.run(additions)
   await (dryRun ? database.rollback() : database.commit())
-  return [...steps, ...further]
+  return [...steps, ...additions]
 }
 
 /**

@@ -21,8 +21,6 @@ export interface SqlIndex {
   readonly unique?: boolean
   /** The condition of a partial index. */
   readonly where?: string
-  /** The name of an index that it took the place of. */
-  readonly replaces?: string
 }
 
 export interface SqlTable {
@@ -68,9 +66,6 @@ export function createIndex(dialect: Dialect, table: SqlTable, { name, on, uniqu
   const condition = where === undefined ? '' : ` WHERE ${where}`
   return `${create} ${quoted(dialect.indexName(name))} ON ${dialect.table(table.name)} (${on})${condition}`
 }
-
-/** With an older program that makes it again it may be there another time, and does no harm. */
-export const dropIndex = (dialect: Dialect, name: string): string => `DROP INDEX IF EXISTS ${dialect.table(name)}`
 
 /** @throws TypeError when the rows that are there would have no value for it */
 export function addColumn(dialect: Dialect, table: SqlTable, name: string, column: SqlColumn | ColumnDdl): string {

@@ -37,9 +37,8 @@ function indexesOf(dialect: Dialect, table: TableShape): SqlIndex[] {
     ...plain.map((columns) => {
       const shown = on(dialect.indexesEndInId ? columns.slice(0, -1) : columns)
       const where = columns.flatMap((name) => unusual(table, name) ?? []).join(' AND ')
-      const whole = indexName(table.name, columns, 'index')
-      if (where === '') return { name: whole, on: shown }
-      return { name: indexName(table.name, columns, 'unusual_index'), on: shown, where, replaces: whole }
+      if (where === '') return { name: indexName(table.name, columns, 'index'), on: shown }
+      return { name: indexName(table.name, columns, 'unusual_index'), on: shown, where }
     }),
   ]
 }

@@ -123,7 +123,7 @@ describe.each([
     expect(row).toEqual({ ...note, pinned: true, stock: 3, mood: "it's fine", tags: ['a'], folder: null })
   })
 
-  test('an index without the usual rows takes the place of the whole one, and an older program may make that again', async () => {
+  test('an index without the usual rows finds every row, beside the whole one of an older program', async () => {
     const { migrate, open } = database()
     const posts = (usual = {}) =>
       table('posts', { kind: text(), place: text() }, { indexes: [['place'], ['kind', 'place']], usual })
@@ -135,17 +135,15 @@ describe.each([
     })
     await before.close()
     const statements = await migrate([newer])
-    expect(statements.map((each) => each.split(' ').slice(0, 2).join(' '))).toEqual(['CREATE INDEX', 'DROP INDEX'])
+    expect(statements.map((each) => each.slice(0, 12))).toEqual(['CREATE INDEX'])
     expect(await migrate([newer])).toEqual([])
-
-    expect((await migrate([older])).map((each) => each.slice(0, 12))).toEqual(['CREATE INDEX'])
+    expect(await migrate([older])).toEqual([])
     const after = await open([newer], false)
     const idsWhere = (where: object) => after.transaction(async (tx) => (await tx.find(newer, { where })).map(({ id }) => id))
     expect(await idsWhere({ kind: 'post', place: 'here' })).toEqual(['1', '3'])
     expect(await idsWhere({ kind: 'poll', place: 'here' })).toEqual(['2'])
     expect(await idsWhere({ kind: ['poll', 'post'] })).toEqual(['1', '2', '3'])
     expect(await idsWhere({ kind: 'other' })).toEqual([])
-    expect((await migrate([newer], true)).map((each) => each.slice(0, 10))).toEqual(['DROP INDEX'])
   })
 
   test('a second run finds nothing to do, and so does a dry run that was not applied', async () => {
