@@ -27,7 +27,7 @@ const postgres = await startPostgres()
 const receiver = await startReceiver('shared')
 
 let runs = 0
-function relays(number: number, events: number, answerAfter: number): Promise<Measured> {
+function relays(number: number, events: number, respondAfter: number): Promise<Measured> {
   const keptAt = `${postgres.url}?schema=bench_${runs++}`
   const tasks = Array.from({ length: number }, (_, place) => ({
     count: place === 0 ? events : 0,
@@ -39,36 +39,36 @@ function relays(number: number, events: number, answerAfter: number): Promise<Me
   return receiver.measure(
     events,
     tasks.map((task) => ({ file: 'cluster.ts', task })),
-    answerAfter,
+    respondAfter,
   )
 }
-const alone = (file: string, events: number, answerAfter: number): Promise<Measured> =>
+const alone = (file: string, events: number, respondAfter: number): Promise<Measured> =>
   receiver.measure(
     events,
     [{ file, task: { count: events, keptAt: postgres.url, inFlight, perSecond: null, ingested: false } }],
-    answerAfter,
+    respondAfter,
   )
 
-type Sending = (events: number, answerAfter: number) => Promise<Measured>
+type Sending = (events: number, respondAfter: number) => Promise<Measured>
 const bare = 'bare signed undici loop'
 const peer = 'graphile-worker'
 const senders: ReadonlyMap<string, Sending> = new Map([
-  [bare, (events: number, answerAfter: number) => alone('bare.ts', events, answerAfter)],
-  [peer, (events: number, answerAfter: number) => alone('graphile.ts', events, answerAfter)],
+  [bare, (events: number, respondAfter: number) => alone('bare.ts', events, respondAfter)],
+  [peer, (events: number, respondAfter: number) => alone('graphile.ts', events, respondAfter)],
   ...values.relays
     .split(',')
     .map((number): [string, Sending] => [
       `folkmoot-relay × ${number}`,
-      (events, answerAfter) => relays(Number(number), events, answerAfter),
+      (events, respondAfter) => relays(Number(number), events, respondAfter),
     ]),
 ])
 
 /** Measures all of them. */
-async function compare(title: string, events: number, answerAfter: number): Promise<MeasuredTable> {
+async function compare(title: string, events: number, respondAfter: number): Promise<MeasuredTable> {
   const seen = new Map<string, Measured[]>()
   for (let round = 0; round < rounds; round++)
     for (const [name, measure] of senders) {
-      seen.set(name, [...(seen.get(name) ?? []), await measure(events, answerAfter)])
+      seen.set(name, [...(seen.get(name) ?? []), await measure(events, respondAfter)])
       console.log(`${title}, round ${round + 1} of ${rounds}, ${name}: done`)
     }
   const all = (name: string, figure: 'perSecond' | 'peakMiB' | 'deliveries'): readonly number[] =>

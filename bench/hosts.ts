@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startLoad } from './http/load.ts'
-import type { Asked } from './http/scenarios.ts'
+import type { BenchRequest } from './http/scenarios.ts'
 import { firstMember } from './http/seeded.ts'
 import { type Server, start } from './http/start.ts'
 import { moveTo } from './support/cores.ts'
@@ -24,8 +24,8 @@ const values = optionsOf('npm run bench:hosts', 'Measures what it costs to mount
 const [seconds, rounds] = [Number(values.seconds), Number(values.rounds)]
 const hosts = ['node', ...values.hosts.split(',').filter((name) => name !== '')]
 
-const own = (): Asked => ({ method: 'GET', path: `/own/${firstMember}`, headers: {} })
-const ofApi = ({ token }: Server): Asked => ({
+const own = (): BenchRequest => ({ method: 'GET', path: `/own/${firstMember}`, headers: {} })
+const ofApi = ({ token }: Server): BenchRequest => ({
   method: 'GET',
   path: `/admin/v1/networks/1/members/${firstMember + Math.floor(Math.random() * 1000)}/`,
   headers: { authorization: `Bearer ${token}` },

@@ -16,7 +16,7 @@ export interface Task {
   readonly requests: readonly string[]
 }
 
-export interface Measured {
+export interface LoadResult {
   readonly perSecond: number
   /** Milliseconds. */
   readonly p50: number
@@ -49,7 +49,7 @@ function headOf(bytes: Buffer): { readonly length: number; readonly ok: boolean 
   return { length: end + headEnd.length + Number(body), ok: head.startsWith('2', 9) }
 }
 
-async function ask({ port, connections, seconds, requests }: Task): Promise<Measured> {
+async function ask({ port, connections, seconds, requests }: Task): Promise<LoadResult> {
   const ready = requests.map((request) => Buffer.from(request))
   const times: number[] = []
   const sockets: Socket[] = []

@@ -2,8 +2,8 @@
 import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import { startOn } from '../support/cores.ts'
-import type { Measured, Task } from './generator.ts'
-import type { Asked } from './scenarios.ts'
+import type { LoadResult, Task } from './generator.ts'
+import type { BenchRequest } from './scenarios.ts'
 import { type Server, usageOf } from './start.ts'
 
 export interface Figures {
@@ -21,7 +21,7 @@ export const usualConnections = 32
 const different = 200
 
 /** The bytes on the wire. */
-function written({ method, path, headers, body = '' }: Asked): string {
+function written({ method, path, headers, body = '' }: BenchRequest): string {
   const length = body ? { 'content-length': String(Buffer.byteLength(body)) } : {}
   const lines = Object.entries({ host: '127.0.0.1', ...headers, ...length }).map(([name, value]) => `${name}: ${value}`)
   return [`${method} ${path} HTTP/1.1`, ...lines, '', body].join('\r\n')
@@ -29,27 +29,27 @@ function written({ method, path, headers, body = '' }: Asked): string {
 
 export interface Load {
   /** @throws when an answer is no success: then the figures would mean nothing */
-  ask(server: Server, request: (server: Server) => Asked, seconds: number, connections?: number): Promise<Figures>
+  ask(server: Server, request: (server: Server) => BenchRequest, seconds: number, connections?: number): Promise<Figures>
   stop(): void
 }
 
 export function startLoad(): Load {
   const generator: ChildProcess = startOn('asking', join(import.meta.dirname, 'generator.ts'))
-  const measured = (task: Task): Promise<Measured> =>
+  const loadResult = (task: Task): Promise<LoadResult> =>
     new Promise((resolve) => {
-      generator.once('message', (message) => resolve(message as Measured))
+      generator.once('message', (message) => resolve(message as LoadResult))
       generator.send(task)
     })
 
   async function ask(
     server: Server,
-    request: (server: Server) => Asked,
+    request: (server: Server) => BenchRequest,
     seconds: number,
     connections = usualConnections,
   ): Promise<Figures> {
     const requests = Array.from({ length: connections * different }, () => written(request(server)))
     const before = await usageOf(server)
-    const { problem, count, ...figures } = await measured({ port: server.port, connections, seconds, requests })
+    const { problem, count, ...figures } = await loadResult({ port: server.port, connections, seconds, requests })
     if (problem !== undefined) throw new Error(`${server.name}: ${problem}`)
     // A server that needs longer for one answer gets longer.
     if (count === 0) return ask(server, request, seconds * 5, connections)

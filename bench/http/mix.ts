@@ -1,6 +1,6 @@
 /** What users ask of an API: single kinds of requests, and a mixture of all. */
 
-import type { Asked } from './scenarios.ts'
+import type { BenchRequest } from './scenarios.ts'
 import { firstMember, firstSpace, spaceCount } from './seeded.ts'
 import type { Server } from './start.ts'
 import { uniqueMark } from './unique-mark.ts'
@@ -12,7 +12,7 @@ export interface Content {
 
 export interface MixKind {
   readonly name: string
-  request(server: Server, content: Content): Asked
+  request(server: Server, content: Content): BenchRequest
 }
 
 const root = '/admin/v1/networks/1'
@@ -22,11 +22,15 @@ const anyOf = (first: number, count: number): string => String(first + Math.floo
 
 const get =
   (path: (content: Content) => string) =>
-  (server: Server, content: Content): Asked => ({ method: 'GET', path: `${root}${path(content)}`, headers: bearer(server) })
+  (server: Server, content: Content): BenchRequest => ({
+    method: 'GET',
+    path: `${root}${path(content)}`,
+    headers: bearer(server),
+  })
 
 const write =
-  (method: Asked['method'], path: (content: Content) => string, body: () => object) =>
-  (server: Server, content: Content): Asked => ({
+  (method: BenchRequest['method'], path: (content: Content) => string, body: () => object) =>
+  (server: Server, content: Content): BenchRequest => ({
     ...{ method, path: `${root}${path(content)}`, headers: { ...bearer(server), 'content-type': 'application/json' } },
     body: JSON.stringify(body()),
   })

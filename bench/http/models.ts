@@ -1,13 +1,13 @@
 /** Answers of the API: the peers answer with the same values. */
 import type { Models } from './records.ts'
-import type { Asked, Kind, Scenario } from './scenarios.ts'
+import type { BenchRequest, Kind, Scenario } from './scenarios.ts'
 import type { Server } from './start.ts'
 
 /** The API's answers to one request of each kind. */
 export async function modelsOf(server: Server, scenarios: readonly Scenario[]): Promise<Models> {
   const found: Partial<Record<Kind, string>> = {}
   for (const { kind, request } of scenarios) {
-    const { method, path, headers, body }: Asked = request(server)
+    const { method, path, headers, body }: BenchRequest = request(server)
     const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { method, headers, ...(body ? { body } : {}) })
     found[kind] ??= await response.text()
   }

@@ -2,7 +2,7 @@
 import { firstMember, firstSpace, spaceCount } from './seeded.ts'
 import type { Server } from './start.ts'
 
-export interface Asked {
+export interface BenchRequest {
   readonly method: 'GET' | 'POST' | 'PATCH'
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
@@ -16,7 +16,7 @@ export interface Scenario {
   /** Which of the models a peer answers with. */
   readonly kind: Kind
   /** One request; another one with each call, where there are several records to ask for. */
-  request(server: Server): Asked
+  request(server: Server): BenchRequest
 }
 
 /** Members on a page of the list that is walked; with 25 there are 4,000 pages of 100,000. */
@@ -36,7 +36,7 @@ const bearer = ({ token }: Server) => ({ authorization: `Bearer ${token}` })
  * @param latePath the path of a server's late page, as its own links said it
  */
 export function scenariosOf(latePath: (server: Server) => string): readonly (readonly Scenario[])[] {
-  const get = (server: Server, path: string): Asked => ({ method: 'GET', path, headers: bearer(server) })
+  const get = (server: Server, path: string): BenchRequest => ({ method: 'GET', path, headers: bearer(server) })
   const byId: Scenario = {
     name: 'GET /members/{id}/, any of them',
     kind: 'byId',

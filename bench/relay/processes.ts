@@ -73,7 +73,7 @@ export interface Receiver {
    * Starts these senders at once, each with its task, and waits until every event has come.
    * @param answerAfter milliseconds that the receiver takes for an answer
    */
-  measure(events: number, senders: readonly Sender[], answerAfter?: number): Promise<Measured>
+  measure(events: number, senders: readonly Sender[], respondAfter?: number): Promise<Measured>
   stop(): void
 }
 
@@ -85,8 +85,8 @@ export async function startReceiver(cores: 'separate' | 'shared' = 'separate'): 
   const url = `http://127.0.0.1:${port}/hook`
   return {
     url,
-    async measure(events, senders, answerAfter = 0) {
-      receiver.send({ expect: events, answerAfter })
+    async measure(events, senders, respondAfter = 0) {
+      receiver.send({ expect: events, respondAfter })
       await message(receiver)
       const children: ChildProcess[] = []
       for (const { file, task } of senders) {

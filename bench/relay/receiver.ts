@@ -10,7 +10,7 @@ import { type Received, warm } from './made.ts'
 interface Expected {
   readonly expect: number
   /** Milliseconds that an answer takes. */
-  readonly answerAfter: number
+  readonly respondAfter: number
 }
 
 const noContent = Buffer.from('HTTP/1.1 204 No Content\r\n\r\n')
@@ -68,9 +68,9 @@ function serve(socket: Socket): void {
   })
 }
 
-process.on('message', ({ expect, answerAfter }: Expected) => {
+process.on('message', ({ expect, respondAfter }: Expected) => {
   wanted = expect
-  slowness = answerAfter
+  slowness = respondAfter
   seen = new Uint8Array(expect)
   distinct = 0
   deliveries = 0

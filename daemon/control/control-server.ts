@@ -8,7 +8,7 @@ import { UsageError } from '../usage.ts'
 /** The header that names the person for the audit, percent-encoded. */
 export const actorHeader = 'folkmoot-actor'
 
-export interface ControlAnswer {
+export interface ControlResponse {
   readonly status: number
   /** JSON, or a text. */
   readonly body: object | string
@@ -31,20 +31,20 @@ export interface ControlServerParts {
   /** Whether a request is meant for this control: a page in a browser may send requests here under another name. */
   readonly isAddressed: (request: IncomingMessage) => boolean
   /** For callers without the key. */
-  readonly open?: (request: ControlRequest) => Promise<ControlAnswer | undefined>
-  readonly answer: (request: ControlRequest) => Promise<ControlAnswer>
+  readonly open?: (request: ControlRequest) => Promise<ControlResponse | undefined>
+  readonly respond: (request: ControlRequest) => Promise<ControlResponse>
   /** The status of an error whose sentence is for the caller, in addition to the usual ones. */
   readonly statusOf: (error: Error) => number | undefined
   /** Told why a request failed, which the answer does not say. */
   readonly onFault: (what: string, error: unknown) => void
 }
 
-export const refusal = (status: number, error: string): ControlAnswer => ({ status, body: { error } })
+export const refusal = (status: number, error: string): ControlResponse => ({ status, body: { error } })
 export const nothingHere = refusal(404, 'there is nothing here')
 
 const longestBody = 1024 * 1024
 
-export function controlServer({ key, isAddressed, open, answer, statusOf, onFault }: ControlServerParts): Server {
+export function controlServer({ key, isAddressed, open, respond, statusOf, onFault }: ControlServerParts): Server {
   const expected = Buffer.from(key)
 
   function hasKey({ headers }: IncomingMessage): boolean {
@@ -52,7 +52,7 @@ export function controlServer({ key, isAddressed, open, answer, statusOf, onFaul
     return given.length === expected.length && timingSafeEqual(given, expected)
   }
 
-  async function answerTo(message: IncomingMessage): Promise<ControlAnswer> {
+  async function respondTo(message: IncomingMessage): Promise<ControlResponse> {
     if (!isAddressed(message)) return refusal(403, 'wrong host')
     const { method = '', url: path = '/', headers } = message
     // Null for a malformed one, such as `//`.
@@ -60,9 +60,9 @@ export function controlServer({ key, isAddressed, open, answer, statusOf, onFaul
     if (!url) return nothingHere
     const request: ControlRequest = { method, url, headers, actor: actorIn(headers[actorHeader]), body: () => jsonOf(message) }
     try {
-      const answered = await open?.(request)
-      if (answered) return answered
-      return hasKey(message) ? await answer(request) : refusal(401, 'the control key is missing or wrong')
+      const opened = await open?.(request)
+      if (opened) return opened
+      return hasKey(message) ? await respond(request) : refusal(401, 'the control key is missing or wrong')
     } catch (error) {
       const status = error instanceof Error ? knownStatus(error) : undefined
       if (error instanceof Error && status !== undefined) return refusal(status, error.message)
@@ -75,7 +75,7 @@ export function controlServer({ key, isAddressed, open, answer, statusOf, onFaul
     statusOf(error) ?? (isApiError(error) ? error.status : error instanceof UsageError ? 422 : undefined)
 
   return createServer({ requestTimeout: 10_000 }, (message, response) => {
-    answerTo(message).then(({ status, body, contentType = 'application/json' }) => {
+    respondTo(message).then(({ status, body, contentType = 'application/json' }) => {
       response.writeHead(status, { 'content-type': contentType, [versionHeader]: controlVersion })
       response.end(typeof body === 'string' ? body : `${JSON.stringify(body)}\n`)
     })

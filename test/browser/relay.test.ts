@@ -96,7 +96,7 @@ describe.skipIf(!isInstalled)('the panel over a relay, in Chromium', () => {
     const dead = async (network: string) => (await states(network)).filter((state) => state === 'dead 1').length
     for (const network of ['1', '2']) await until(async () => (await dead(network)) === 2, `network ${network} has two dead ones`)
     const before = await states('2')
-    hook.answer = status(204)
+    hook.respond = status(204)
     await visit('1/deliveries?state=dead', async (page) => {
       await page.getByRole('link', { name: 'PostCreated' }).first().click()
       await page.getByRole('button', { name: 'Resend' }).click()

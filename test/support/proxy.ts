@@ -18,9 +18,9 @@ export interface Proxy {
    * From now on, takes nothing from the database on a connection whose client has sent this text, until `mend`.
    * @returns when that has happened the first time
    */
-  holdAnswers(text: string): Promise<void>
+  holdResponses(text: string): Promise<void>
   /** From now on, hands on so much later what the database answers, in milliseconds. */
-  delayAnswers(milliseconds: number): void
+  delayResponses(milliseconds: number): void
   /** The ports of its connections, as the database knows its clients by. */
   ports(): readonly number[]
   /** Calls back at each commit that is lost. */
@@ -136,12 +136,12 @@ export async function proxyTo(url: string): Promise<Proxy> {
     onLost(callback) {
       lost = callback
     },
-    holdAnswers(text) {
+    holdResponses(text) {
       const { promise, resolve } = Promise.withResolvers<void>()
       holding = { text, held: resolve }
       return promise
     },
-    delayAnswers(milliseconds) {
+    delayResponses(milliseconds) {
       delay = milliseconds
     },
     ports: () => [...fars].flatMap(({ localPort }) => localPort ?? []),

@@ -30,10 +30,17 @@ export const embeddedBackend = (relay: Relay): RelayBackend => ({
   async test(store, endpoint) {
     const { scheduler, settings, userAgent, tlsFiles } = relay
     const tested = await sendTest(endpoint, scheduler.open, settings, userAgent, tlsFiles)
-    const { result, status, reason, milliseconds, answer, answerHeaders } = tested
+    const { result, status, reason, milliseconds, responseBody, responseHeaders } = tested
     // It is as good as a probe.
     if (result === 'delivered') await store.startAfresh(endpoint.ref, relay.now())
-    return { outcome: result, status, reason, milliseconds, answer: answer ?? null, answer_headers: answerHeaders ?? null }
+    return {
+      outcome: result,
+      status,
+      reason,
+      milliseconds,
+      answer: responseBody ?? null,
+      answer_headers: responseHeaders ?? null,
+    }
   },
 })
 

@@ -129,11 +129,11 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
   }
 
   /** `undefined` when it fails, or is not there in time. */
-  async function inTime<T>(asked: Promise<T>): Promise<T | undefined> {
+  async function inTime<T>(reading: Promise<T>): Promise<T | undefined> {
     const { promise: late, resolve } = Promise.withResolvers<undefined>()
     const cancel = systemClock.timer(scrapeTimeoutMs, () => resolve(undefined))
     try {
-      return await Promise.race([asked, late])
+      return await Promise.race([reading, late])
     } catch {
       // Writers to the store meet the same error, and report it.
       return undefined

@@ -4,10 +4,10 @@
  */
 import { isIP, type Socket } from 'node:net'
 import { buildConnector, type Dispatcher, Pool } from 'undici/index.js'
-import { watchAnswers } from './answers.ts'
 import { allowedAddresses, type GuardSettings, guardedLookup, type Limits, type Resolve } from './guard.ts'
 import { BeyondProxy, type HttpProxy, ProxyFailed, type ProxySettings, proxyFor, proxyOf } from './proxy.ts'
 import type { ProxyGate } from './proxy-gate.ts'
+import { watchResponses } from './responses.ts'
 import { noTlsFiles, secureContextOf, type TlsFiles, type TlsNames } from './tls-files.ts'
 import { openTunnel, reachProxy, type TunnelOptions } from './tunnel.ts'
 
@@ -17,7 +17,7 @@ export interface Connections {
   /** A new pool of an endpoint: the first request to it has a connection that none had before. Others finish on the old one. */
   renew(endpoint: Destination, origin: string): Dispatcher
   /** Whether the proxy is being asked for a connection to an endpoint. */
-  isAskingProxy(endpoint: number): boolean
+  isConnectingToProxy(endpoint: number): boolean
   /** Why the proxy cannot be reached; `undefined` if it can, or there is none. */
   proxyFailure(): Promise<string | undefined>
   /** New pools for everything that begins from now on: what they are made with has changed. */
@@ -75,7 +75,7 @@ interface Opened {
   readonly under: ConnectionSettings
   readonly pool: Pool
   /** How many connections the proxy is asked for. */
-  readonly asking: { count: number }
+  readonly connecting: { count: number }
 }
 
 type ConnectTo = Parameters<buildConnector.connector>[0]
@@ -112,7 +112,7 @@ export function openConnections(
     const { timeout, maxConnectionAge, ca, sourceAddress: localAddress } = under
     const { limits, proxy } = wayTo(to, origin, under)
     const secureContext = secureContextOf(to, tlsFiles(), ca)
-    const asking = { count: 0 }
+    const connecting = { count: 0 }
     // Our own deadline comes first; this one only keeps a socket that nobody waits for from connecting on and on.
     const milliseconds = millisecondsOf(under)
     const connector = buildConnector({
@@ -127,7 +127,7 @@ export function openConnections(
 
     async function tunnelTo({ hostname, port, protocol }: ConnectTo, through: HttpProxy): Promise<Socket> {
       const addresses = await allowedAddresses(hostname, resolve, settings, limits, closing.signal)
-      asking.count++
+      connecting.count++
       try {
         const number = Number(port || (protocol === 'https:' ? 443 : 80))
         const socket = await openTunnel(through, addresses, number, tunnelOptions)
@@ -136,7 +136,7 @@ export function openConnections(
       } catch (error) {
         throw blamed(to.ref, error)
       } finally {
-        asking.count--
+        connecting.count--
       }
     }
 
@@ -152,7 +152,7 @@ export function openConnections(
     const connect: typeof connector = (to, done) =>
       // RFC 6066, section 3: the name for TLS has no dot at its end, as names in URLs may.
       reach(to.hostname.endsWith('.') ? { ...to, servername: to.hostname.slice(0, -1) } : to, (...made) => {
-        if (made[1]) watchAnswers(made[1])
+        if (made[1]) watchResponses(made[1])
         done(...made)
       })
     const pool = new Pool(origin, {
@@ -171,7 +171,7 @@ export function openConnections(
       // One that is always busy would stay at an address that the name left long ago.
       clientTtl: maxConnectionAge * 1000,
     })
-    return { pool, asking }
+    return { pool, connecting }
   }
 
   function release(endpoint: number): void {
@@ -206,7 +206,7 @@ export function openConnections(
       return renew(endpoint, origin)
     },
     renew,
-    isAskingProxy: (endpoint) => (pools.get(endpoint)?.asking.count ?? 0) > 0,
+    isConnectingToProxy: (endpoint) => (pools.get(endpoint)?.connecting.count ?? 0) > 0,
     async proxyFailure() {
       const under = settings()
       if (under.proxy === undefined) return undefined

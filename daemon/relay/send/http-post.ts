@@ -1,18 +1,18 @@
 /** One request: the stored bytes, posted once, and its answer read as far as it matters. */
 import type { Dispatcher } from 'undici/index.js'
 import type { Clock } from '../clock.ts'
-import { brokeUnanswered, firstError } from './answers.ts'
 import type { Hide } from './hidden-values.ts'
 import { keptBody, keptHeaders, type ResponseHeaders, readBytes } from './kept-response.ts'
 import { classify, classifyStatus, type Outcome } from './outcome.ts'
+import { brokeWithoutResponse, firstError } from './responses.ts'
 import { parseRetryAfter } from './retry-after.ts'
 
 /** The outcome of a request; its caller measures the duration of the attempt. */
-export type Answer = Omit<Outcome, 'milliseconds'>
+export type PostOutcome = Omit<Outcome, 'milliseconds'>
 
 /** The outcome of one request, and whether it may not have arrived because its connection had been kept for too long. */
-export interface Posted {
-  readonly answer: Answer
+export interface PostResult {
+  readonly outcome: PostOutcome
   readonly isLost: boolean
   /** Whether there was a connection for it. */
   readonly hadConnection: boolean
@@ -47,7 +47,7 @@ const restMs = 250
 const acknowledges = (status: number | null): boolean => status !== null && status >= 200 && status < 300
 
 /** The outcome of a request that its signal ended. */
-export const endedBy = (reason: unknown, status: number | null = null, retryAfter?: number): Answer =>
+export const endedBy = (reason: unknown, status: number | null = null, retryAfter?: number): PostOutcome =>
   reason instanceof Stopped
     ? { result: 'aborted', reason: reason.message, status: null, retryAfter: undefined }
     : { result: 'timeout', reason: 'no answer in time', status, retryAfter }
@@ -56,7 +56,7 @@ export const endedBy = (reason: unknown, status: number | null = null, retryAfte
  * Posts once, and follows nothing. Never rejects. The status acknowledges, whatever becomes of the body after it.
  * @param signal ends the request: by a `Stopped`, else because its time is over
  */
-export function post(dispatcher: Dispatcher, request: PostRequest, signal: AbortSignal): Promise<Posted> {
+export function post(dispatcher: Dispatcher, request: PostRequest, signal: AbortSignal): Promise<PostResult> {
   return new Promise((resolve) => {
     const { origin, path, headers, body, hide, clock } = request
     let controller: Dispatcher.DispatchController | undefined
@@ -68,23 +68,23 @@ export function post(dispatcher: Dispatcher, request: PostRequest, signal: Abort
     let headersGiven: ResponseHeaders = {}
     const kept: Buffer[] = []
 
-    function settle(outcome: Answer, isLost = false): void {
+    function settle(outcome: PostOutcome, isLost = false): void {
       if (settled) return
       settled = true
       signal.removeEventListener('abort', abort)
       stopWaiting()
       const hadConnection = controller !== undefined
-      resolve({ answer: acknowledges(status) ? answered() : outcome, isLost, hadConnection })
+      resolve({ outcome: acknowledges(status) ? responseOutcome() : outcome, isLost, hadConnection })
     }
     /** The delay that the answer asks for; its headers count, even if its body breaks off. */
-    const asked = (): number | undefined =>
+    const requestedDelay = (): number | undefined =>
       status === null || status < 300 ? undefined : parseRetryAfter(retryAfter, clock.now())
     const failed = (result: Outcome['result'], reason: string, isLost = false): void =>
-      settle({ result, reason, status, retryAfter: asked() }, isLost)
+      settle({ result, reason, status, retryAfter: requestedDelay() }, isLost)
 
     /** Ends the request and its connection; before the request begins there is nothing to end but the waiting. */
     function stop(reason: unknown): void {
-      settle(endedBy(reason, status, asked()))
+      settle(endedBy(reason, status, requestedDelay()))
       controller?.abort(reason instanceof Error ? reason : new Error('deadline'))
     }
     const abort = (): void => stop(signal.reason)
@@ -95,7 +95,7 @@ export function post(dispatcher: Dispatcher, request: PostRequest, signal: Abort
       controller?.abort(new Error(reason))
     }
 
-    function answered(): Answer {
+    function responseOutcome(): PostOutcome {
       if (status === null) return { result: 'protocol', reason: 'no status', status, retryAfter: undefined }
       const reason = String(status)
       if (acknowledges(status)) return { result: 'delivered', reason, status, retryAfter: undefined }
@@ -103,21 +103,21 @@ export function post(dispatcher: Dispatcher, request: PostRequest, signal: Abort
       const text = keptBody(Buffer.concat(kept).subarray(0, readBytes), received, encoding, hide)
       const headerText = keptHeaders(headersGiven, hide)
       return {
-        ...{ result: classifyStatus(status), reason, status, retryAfter: asked() },
-        ...(text === '' ? {} : { answer: text }),
-        ...(headerText === '' ? {} : { answerHeaders: headerText }),
+        ...{ result: classifyStatus(status), reason, status, retryAfter: requestedDelay() },
+        ...(text === '' ? {} : { responseBody: text }),
+        ...(headerText === '' ? {} : { responseHeaders: headerText }),
       }
     }
 
     /** Does without the rest of an answer, and ends its connection. */
     function drop(reason: string): void {
-      settle(answered())
+      settle(responseOutcome())
       controller?.abort(new Error(reason))
     }
 
     function broken(error: unknown): void {
       const { result, reason } = classify(firstError(error))
-      failed(result, reason, result === 'reset' && brokeUnanswered(error))
+      failed(result, reason, result === 'reset' && brokeWithoutResponse(error))
     }
 
     signal.addEventListener('abort', abort)
@@ -149,7 +149,7 @@ export function post(dispatcher: Dispatcher, request: PostRequest, signal: Abort
             received += chunk.length
             if (received > maxResponseBytes) drop('answer too long')
           },
-          onResponseEnd: () => settle(answered()),
+          onResponseEnd: () => settle(responseOutcome()),
           onResponseError: (_, error) => broken(error),
         },
       )

@@ -1,7 +1,8 @@
 /** The outcome of one attempt. */
-import { BadAnswer } from './answers.ts'
+
 import { Refused } from './guard.ts'
 import { BeyondProxy, ProxyFailed } from './proxy.ts'
+import { BadResponse } from './responses.ts'
 
 /**
  * Why an attempt failed, for logs, metrics and people. Most names explain themselves. The others:
@@ -44,9 +45,9 @@ export interface Outcome {
   /** Whether the request was repeated immediately, because a kept-alive connection broke without any answer. */
   readonly repeated?: true
   /** The beginning of an answer that was not 2xx, for the operator. Never logged: a stranger wrote it. */
-  readonly answer?: string
+  readonly responseBody?: string
   /** The headers of that answer, one per line. */
-  readonly answerHeaders?: string
+  readonly responseHeaders?: string
 }
 
 const byCode: Readonly<Record<string, FailureClass>> = {
@@ -102,7 +103,7 @@ export function classify(error: unknown): { readonly result: FailureClass; reado
   if (error instanceof Refused) return { result: 'blocked', reason: error.message }
   if (error instanceof BeyondProxy) return { result: 'unreachable', reason: error.message }
   if (error instanceof ProxyFailed) return { result: 'proxy_failed', reason: error.message }
-  if (error instanceof BadAnswer) return { result: 'protocol', reason: error.message }
+  if (error instanceof BadResponse) return { result: 'protocol', reason: error.message }
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   // Undici has one code for a connection that ends and for an answer that it cannot follow.
   if (code === 'UND_ERR_SOCKET' && /^bad (response|upgrade)$/.test(error.message))

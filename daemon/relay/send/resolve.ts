@@ -63,24 +63,24 @@ const isLeftToSystem = (error: unknown): boolean =>
  */
 function hasRoute({ address, family }: Address): Promise<boolean> {
   const socket = createSocket(family === 6 ? 'udp6' : 'udp4')
-  const asked = new Promise<boolean>((resolve) => {
+  const connected = new Promise<boolean>((resolve) => {
     socket.on('error', () => resolve(false))
     socket.connect(443, address, (error?: Error) => resolve(!error))
   })
-  return asked.finally(() => socket.close())
+  return connected.finally(() => socket.close())
 }
 
 /**
  * Asks for the addresses of both families in parallel. A family without an answer delays the other by 50 ms at most, unless this
  * machine has no route to any of its addresses: then only the missing family can help.
  */
-async function askServers(resolver: Resolver, name: string, signal?: AbortSignal): Promise<readonly Address[]> {
+async function queryServers(resolver: Resolver, name: string, signal?: AbortSignal): Promise<readonly Address[]> {
   const found: Address[][] = []
   const failed: unknown[] = []
 
   /** Fails if this machine has no route to any address of the family. */
-  async function ask(place: number, family: number, answer: Promise<readonly string[]>): Promise<void> {
-    const addresses = await answer.then(
+  async function query(place: number, family: number, response: Promise<readonly string[]>): Promise<void> {
+    const addresses = await response.then(
       (all) => all.map((address) => ({ address, family })),
       (error: unknown) => {
         failed.push(error)
@@ -101,7 +101,7 @@ async function askServers(resolver: Resolver, name: string, signal?: AbortSignal
   signal?.throwIfAborted()
   signal?.addEventListener('abort', cancel)
   try {
-    const families = [ask(0, 4, resolver.resolve4(name)), ask(1, 6, resolver.resolve6(name))]
+    const families = [query(0, 4, resolver.resolve4(name)), query(1, 6, resolver.resolve6(name))]
     const all = Promise.allSettled(families)
     await Promise.race([all, Promise.any(families).then(shortly, () => all)])
     // An answer that comes after this is not used.
@@ -123,17 +123,17 @@ async function askServers(resolver: Resolver, name: string, signal?: AbortSignal
  */
 export function systemResolve(newResolver = () => new Resolver(resolverOptions)): Resolve {
   const hosts = ofFile(hostsFile, parseHosts)
-  const askSystem = systemLookup((name) => lookup(name, { all: true }))
+  const querySystem = systemLookup((name) => lookup(name, { all: true }))
 
   return async (hostname, signal, isOwn) => {
     const name = hostname.toLowerCase().replace(/\.$/, '')
     const known = hosts().get(name.endsWith('.localhost') ? 'localhost' : name)
     if (known) return known
     try {
-      return await askServers(newResolver(), name, signal)
+      return await queryServers(newResolver(), name, signal)
     } catch (error) {
       if (!isLeftToSystem(error)) throw error
-      return askSystem(name, isOwn)
+      return querySystem(name, isOwn)
     }
   }
 }

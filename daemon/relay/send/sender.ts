@@ -7,7 +7,7 @@ import { type ConnectionSettings, openConnections, wayTo } from './connections.t
 import type { OpenEndpoint } from './credentials.ts'
 import { beyondLimits, type Resolve, urlChecker } from './guard.ts'
 import { type Hide, hiderOf } from './hidden-values.ts'
-import { type Answer, endedBy, type Posted, post, Stopped } from './http-post.ts'
+import { endedBy, type PostOutcome, type PostResult, post, Stopped } from './http-post.ts'
 import { classify, type Outcome } from './outcome.ts'
 import { proxyFor } from './proxy.ts'
 import { createProxyGate, type ProxyGate, type ProxyNews } from './proxy-gate.ts'
@@ -47,7 +47,7 @@ export interface Sender {
  */
 const cooperative = { strategy: TimeoutStrategy.Cooperative, abortOnReturn: false } as const
 
-const isKeyRefused = ({ status }: Answer): boolean => status === 401 || status === 403
+const isKeyRefused = ({ status }: PostOutcome): boolean => status === 401 || status === 403
 
 /** The replaced keys or secrets that hold at this time. */
 const heldAt = (old: readonly Replaced[], now: number): readonly string[] =>
@@ -59,7 +59,7 @@ const secretsAt = ({ secrets, old_secrets }: OpenEndpoint, now: number): readonl
 const always = () => true
 const nothing = { status: null, retryAfter: undefined }
 
-const byProxy = (reason: string): Answer => ({ ...nothing, result: 'proxy_failed', reason })
+const byProxy = (reason: string): PostOutcome => ({ ...nothing, result: 'proxy_failed', reason })
 
 export interface SenderOptions {
   /** Called when the proxy fails, with each look that finds it failing on, and when it works again. */
@@ -96,21 +96,25 @@ export function createSender(
   const goesByProxy = (url: string): boolean => proxyFor(url, settings()) !== undefined
 
   /** The answer to a request, or the failure of the proxy that it comes from. Most need no look at the proxy, and are not awaited. */
-  function blamed({ answer, hadConnection }: Posted, { ref }: OpenEndpoint, origin: string): Answer | Promise<Answer> {
-    if (answer.result === 'reset') return blamedForReset(answer, origin)
-    const isAsking = answer.result === 'timeout' && !hadConnection && connections.isAskingProxy(ref)
-    return isAsking && !proxy.isToBlame(ref) ? byProxy('the proxy gave no answer in time') : answer
+  function blamed(
+    { outcome, hadConnection }: PostResult,
+    { ref }: OpenEndpoint,
+    origin: string,
+  ): PostOutcome | Promise<PostOutcome> {
+    if (outcome.result === 'reset') return blamedForReset(outcome, origin)
+    const isConnecting = outcome.result === 'timeout' && !hadConnection && connections.isConnectingToProxy(ref)
+    return isConnecting && !proxy.isToBlame(ref) ? byProxy('the proxy gave no answer in time') : outcome
   }
 
-  async function blamedForReset(answer: Answer, origin: string): Promise<Answer> {
-    if (!goesByProxy(origin)) return answer
+  async function blamedForReset(outcome: PostOutcome, origin: string): Promise<PostOutcome> {
+    if (!goesByProxy(origin)) return outcome
     const failure = await connections.proxyFailure()
-    if (failure === undefined) return answer
+    if (failure === undefined) return outcome
     proxy.unreachable(failure)
     return byProxy(failure)
   }
 
-  async function postWith(key: string, attempt: Attempt, signal: AbortSignal): Promise<Answer> {
+  async function postWith(key: string, attempt: Attempt, signal: AbortSignal): Promise<PostOutcome> {
     if (signal.aborted) return endedBy(signal.reason)
     const { endpoint, event_id, body, isAllowed = always, trace } = attempt
     const url = checkUrl(endpoint.url, settings())
@@ -143,7 +147,7 @@ export function createSender(
   }
 
   /** A receiver that refuses the key may still have one that was replaced: those are tried right after it, as long as they hold. */
-  async function tryKeys(attempt: Attempt, signal: AbortSignal): Promise<Answer> {
+  async function tryKeys(attempt: Attempt, signal: AbortSignal): Promise<PostOutcome> {
     const { key, old_keys } = attempt.endpoint
     const first = await postWith(key, attempt, signal)
     if (!isKeyRefused(first)) return first
@@ -162,8 +166,8 @@ export function createSender(
       running.add(stopping)
       try {
         const policy = timeout(attempt.timeout, cooperative)
-        const answer = await policy.execute(({ signal }) => tryKeys(attempt, signal), stopping.signal)
-        return { ...answer, milliseconds: Math.round(clock.monotonic() - started) }
+        const outcome = await policy.execute(({ signal }) => tryKeys(attempt, signal), stopping.signal)
+        return { ...outcome, milliseconds: Math.round(clock.monotonic() - started) }
       } finally {
         running.delete(stopping)
       }

@@ -24,7 +24,7 @@ export function testEvent(event_id: string, now: number, message = 'This is a te
 }
 
 /** The result of a test; `unreadable`: nothing was sent, because the relay cannot decrypt its key and secrets or does not know all that it needs. */
-export interface TestOutcome extends Pick<Outcome, 'status' | 'reason' | 'milliseconds' | 'answer' | 'answerHeaders'> {
+export interface TestOutcome extends Pick<Outcome, 'status' | 'reason' | 'milliseconds' | 'responseBody' | 'responseHeaders'> {
   readonly result: Outcome['result'] | 'unreadable'
 }
 

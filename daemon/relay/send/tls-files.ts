@@ -77,8 +77,8 @@ function readAll(path: string, report: Report): TlsFiles {
   if (unknown.length > 0) report('it may have `identities` and `cas` alone')
   const at = (file: string): string => resolve(dirname(path), file)
   return {
-    identities: named(given['identities'], 'identity', report, (value, tell) => readIdentity(value, at, tell)),
-    authorities: named(given['cas'], 'ca', report, (value, tell) => readAuthority(value, at, tell)),
+    identities: named(given['identities'], 'identity', report, (value, addProblem) => readIdentity(value, at, addProblem)),
+    authorities: named(given['cas'], 'ca', report, (value, addProblem) => readAuthority(value, at, addProblem)),
   }
 }
 
@@ -99,7 +99,7 @@ function named<T>(
   given: unknown,
   kind: 'identity' | 'ca',
   report: Report,
-  read: (value: unknown, tell: Report) => T | undefined,
+  read: (value: unknown, addProblem: Report) => T | undefined,
 ): ReadonlyMap<string, T> {
   const found = new Map<string, T>()
   if (given === undefined) return found
@@ -119,48 +119,48 @@ function named<T>(
   return found
 }
 
-function readIdentity(value: unknown, at: (file: string) => string, tell: Report): Identity | undefined {
+function readIdentity(value: unknown, at: (file: string) => string, addProblem: Report): Identity | undefined {
   const { cert: certFile, key: keyFile, ...rest } = isObject(value) ? value : {}
   if (typeof certFile !== 'string' || typeof keyFile !== 'string' || Object.keys(rest).length > 0) {
-    tell('it must have `cert` and `key` alone, the paths of two PEM files')
+    addProblem('it must have `cert` and `key` alone, the paths of two PEM files')
     return undefined
   }
-  const cert = textOf(at(certFile), (problem) => tell(`${at(certFile)} ${problem}`))
-  const key = textOf(at(keyFile), (problem) => tell(`${at(keyFile)} ${problem}`))
+  const cert = textOf(at(certFile), (problem) => addProblem(`${at(certFile)} ${problem}`))
+  const key = textOf(at(keyFile), (problem) => addProblem(`${at(keyFile)} ${problem}`))
   if (cert === undefined || key === undefined) return undefined
   const [own] = certificatesIn(cert)
   if (own === undefined) {
-    tell(`${at(certFile)} must hold the certificate as PEM, and after it those between it and its authority`)
+    addProblem(`${at(certFile)} must hold the certificate as PEM, and after it those between it and its authority`)
     return undefined
   }
   if (/ENCRYPTED/.test(key)) {
-    tell(`${at(keyFile)} is encrypted: decrypt it with \`openssl pkey\`, and let only the user of the relay read it`)
+    addProblem(`${at(keyFile)} is encrypted: decrypt it with \`openssl pkey\`, and let only the user of the relay read it`)
     return undefined
   }
   try {
     // Of an empty file `createSecureContext` makes a context without a key.
     if (!own.checkPrivateKey(createPrivateKey(key))) {
-      tell(`${at(keyFile)} is not the key of ${at(certFile)}`)
+      addProblem(`${at(keyFile)} is not the key of ${at(certFile)}`)
       return undefined
     }
     createSecureContext({ cert, key })
   } catch {
-    tell(`${at(keyFile)} must hold the private key as PEM`)
+    addProblem(`${at(keyFile)} must hold the private key as PEM`)
     return undefined
   }
   return { cert, key, begins: own.validFromDate.getTime(), expires: own.validToDate.getTime() }
 }
 
-function readAuthority(value: unknown, at: (file: string) => string, tell: Report): Authority | undefined {
+function readAuthority(value: unknown, at: (file: string) => string, addProblem: Report): Authority | undefined {
   if (typeof value !== 'string') {
-    tell('it must be the path of a PEM file')
+    addProblem('it must be the path of a PEM file')
     return undefined
   }
-  const pem = textOf(at(value), (problem) => tell(`${at(value)} ${problem}`))
+  const pem = textOf(at(value), (problem) => addProblem(`${at(value)} ${problem}`))
   if (pem === undefined) return undefined
   const certificates = certificatesIn(pem)
   if (certificates.length === 0) {
-    tell(`${at(value)} must hold certificates as PEM, all of them whole`)
+    addProblem(`${at(value)} must hold certificates as PEM, all of them whole`)
     return undefined
   }
   return {
@@ -170,12 +170,12 @@ function readAuthority(value: unknown, at: (file: string) => string, tell: Repor
   }
 }
 
-function textOf(path: string, tell: Report): string | undefined {
+function textOf(path: string, addProblem: Report): string | undefined {
   try {
     if (statSync(path).size <= mostBytes) return readFileSync(path, 'utf8')
-    tell('is larger than 1 MiB')
+    addProblem('is larger than 1 MiB')
   } catch (error) {
-    tell(`cannot be read (${errorCode(error)})`)
+    addProblem(`cannot be read (${errorCode(error)})`)
   }
   return undefined
 }

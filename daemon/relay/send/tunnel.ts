@@ -2,9 +2,9 @@
 import { connect as connectPlain, isIP, type LookupFunction, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { systemClock } from '../clock.ts'
-import { BadAnswer, informationalFilter } from './answers.ts'
 import type { Address, Resolve } from './guard.ts'
 import { type HttpProxy, ProxyFailed } from './proxy.ts'
+import { BadResponse, informationalFilter } from './responses.ts'
 
 /** The most bytes of the answer to a CONNECT. */
 const maxHeadBytes = 16 * 1024
@@ -24,7 +24,7 @@ export interface TunnelOptions {
   readonly signal: AbortSignal
 }
 
-/** @throws ProxyFailed; BadAnswer for a receiver that is none */
+/** @throws ProxyFailed; BadResponse for a receiver that is none */
 export async function openTunnel(
   proxy: HttpProxy,
   addresses: readonly Address[],
@@ -37,7 +37,7 @@ export async function openTunnel(
     const socket = await reachProxy(proxy, options)
     try {
       const milliseconds = isLast ? options.timeoutMs : options.timeoutMs * part
-      return await ask(socket, requestFor(address, port, proxy), milliseconds, options.signal)
+      return await requestTunnel(socket, requestFor(address, port, proxy), milliseconds, options.signal)
     } catch (error) {
       if (isLast || !(error instanceof ProxyFailed) || error.fault !== 'endpoint') throw error
     }
@@ -119,8 +119,8 @@ const statusLine = /^HTTP\/1\.[01] \d{3}[ \r]/
 const exampleLine = 'HTTP/1.1 200 '
 const statusAt = 9
 
-/** Sends a CONNECT and reads its answer. @throws ProxyFailed, BadAnswer */
-function ask(socket: Socket, request: string, milliseconds: number, signal: AbortSignal): Promise<Socket> {
+/** Sends a CONNECT and reads its answer. @throws ProxyFailed, BadResponse */
+function requestTunnel(socket: Socket, request: string, milliseconds: number, signal: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
     let begin: Buffer = Buffer.alloc(0)
     const dropInformational = informationalFilter()
@@ -156,7 +156,7 @@ function ask(socket: Socket, request: string, milliseconds: number, signal: Abor
       if (head instanceof ProxyFailed) fail(head)
       else if (head !== 'more') {
         // Bytes after it are the receiver's, who speaks before it is asked.
-        if (begin.length > head) fail(new BadAnswer('bytes before the request'))
+        if (begin.length > head) fail(new BadResponse('bytes before the request'))
         else {
           end()
           resolve(socket)

@@ -65,12 +65,12 @@ export function* row(sql: string, values: readonly SqlValue[] = []): Plan<SqlRow
 }
 
 /** Runs a plan on a database that answers synchronously. */
-export function runAtOnce<T>(plan: Plan<T>, answer: (statement: Statement) => Rows): T {
+export function runAtOnce<T>(plan: Plan<T>, execute: (statement: Statement) => Rows): T {
   let step = plan.next()
   while (!step.done) {
     let found: Rows
     try {
-      found = answer(step.value)
+      found = execute(step.value)
     } catch (error) {
       step = plan.throw(error)
       continue
@@ -81,12 +81,12 @@ export function runAtOnce<T>(plan: Plan<T>, answer: (statement: Statement) => Ro
 }
 
 /** Runs a plan on a database that answers later. */
-export async function runStepwise<T>(plan: Plan<T>, answer: (statement: Statement) => Promise<Rows>): Promise<T> {
+export async function runStepwise<T>(plan: Plan<T>, execute: (statement: Statement) => Promise<Rows>): Promise<T> {
   let step = plan.next()
   while (!step.done) {
     let found: Rows
     try {
-      found = await answer(step.value)
+      found = await execute(step.value)
     } catch (error) {
       step = plan.throw(error)
       continue

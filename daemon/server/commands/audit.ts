@@ -109,28 +109,28 @@ export async function exportAudit(flags: ExportFlags, out: Output, draw?: (line:
   await withOperator(flags, out, async (operator) => {
     const { id: network, subdomain } = await networkOf(operator, flags.network)
     const pages = pagesOf(operator, { network, order: 'oldest', ...from })
-    const tell = (entries: number, last: AuditEntry | undefined) =>
+    const onProgress = (entries: number, last: AuditEntry | undefined) =>
       draw?.(`${entries.toLocaleString('en-GB')} entries${last ? `, up to ${last.at}` : ''}`)
-    const entries = to === '-' ? await toOutput(pages, out, tell) : await toFile(pages, to, tell)
+    const entries = to === '-' ? await toOutput(pages, out, onProgress) : await toFile(pages, to, onProgress)
     draw?.('')
     if (to !== '-')
       showOne(out, flags, { network_id: network, entries, file: to }, `${entries} entries of ${subdomain} are in ${to}.`)
   })
 }
 
-type Tell = (entries: number, last: AuditEntry | undefined) => void
+type OnProgress = (entries: number, last: AuditEntry | undefined) => void
 
-async function toOutput(pages: AsyncIterable<readonly AuditEntry[]>, out: Output, tell: Tell): Promise<number> {
+async function toOutput(pages: AsyncIterable<readonly AuditEntry[]>, out: Output, onProgress: OnProgress): Promise<number> {
   let entries = 0
   for await (const items of pages) {
     if (items.length > 0) out.line(jsonLines(items).trimEnd())
     entries += items.length
-    tell(entries, items.at(-1))
+    onProgress(entries, items.at(-1))
   }
   return entries
 }
 
-async function toFile(pages: AsyncIterable<readonly AuditEntry[]>, path: string, tell: Tell): Promise<number> {
+async function toFile(pages: AsyncIterable<readonly AuditEntry[]>, path: string, onProgress: OnProgress): Promise<number> {
   const unfinished = `${path}.unfinished`
   const file = createWriteStream(unfinished, { mode: 0o600, flush: true })
   try {
@@ -139,7 +139,7 @@ async function toFile(pages: AsyncIterable<readonly AuditEntry[]>, path: string,
     for await (const items of pages) {
       if (!file.write(jsonLines(items))) await once(file, 'drain')
       entries += items.length
-      tell(entries, items.at(-1))
+      onProgress(entries, items.at(-1))
     }
     file.end()
     await once(file, 'finish')

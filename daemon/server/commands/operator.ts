@@ -13,7 +13,7 @@ import { fault, type Output } from '../../output.ts'
 import { encryptionKeysOf } from '../../read-encryption-keys.ts'
 import { about, CommandFailure, UsageError } from '../../usage.ts'
 import { commandActor } from '../../user.ts'
-import { serverAt } from '../control/ask-control.ts'
+import { serverAt } from '../control/call-control.ts'
 import type { Operator, ServerOperator } from '../control/calls.ts'
 import { runningServers } from '../control/own-directory.ts'
 import { controlFileOf } from '../control/place.ts'
@@ -76,8 +76,8 @@ async function openCommunity(flags: StorageFlags, out: Output, missing: 'create'
   const { createCommunity } = await import('../../../lib/index.ts')
   const ports = assets === undefined ? {} : await storeIn(assets)
   const community = createCommunity({ storage, encryptionKeys, ports })
-  const told = (error: unknown) => out.warn(`the audit's inbox cannot be read: ${fault(error)}`)
-  const inbox = auditInbox(community, opened.outbox, (files) => out.warn(refusedText(files)), told)
+  const onFault = (error: unknown) => out.warn(`the audit's inbox cannot be read: ${fault(error)}`)
+  const inbox = auditInbox(community, opened.outbox, (files) => out.warn(refusedText(files)), onFault)
   const calls = inbox.over(community).by({ actor: commandActor() })
   const addressWarning = async (url: string) => refusedByDefault(url)
   return { operator: { ...calls, outbox: async () => opened.outbox, addressWarning }, close: () => community.close() }

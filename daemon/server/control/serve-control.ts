@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { pid } from 'node:process'
 import { isEncryptionError } from '../../../lib/outbox/encryption.ts'
 import { isStorageError } from '../../../lib/storage/contract.ts'
-import { type ControlAnswer, type ControlRequest, controlServer, nothingHere, refusal } from '../../control/control-server.ts'
+import { type ControlRequest, type ControlResponse, controlServer, nothingHere, refusal } from '../../control/control-server.ts'
 import { callNames, runCall, type ServedOperator } from './calls.ts'
 import { controlHost, socketAddress, socketNameOf, writeControlFile } from './place.ts'
 
@@ -32,17 +32,17 @@ export async function startControl({ operator, file, onFault }: ControlParts): P
   const token = randomBytes(32).toString('base64url')
   const socket = socketNameOf(file)
 
-  async function answer({ method, url, actor = 'cli', body }: ControlRequest): Promise<ControlAnswer> {
+  async function respond({ method, url, actor = 'cli', body }: ControlRequest): Promise<ControlResponse> {
     if (method !== 'POST' || url.pathname !== '/') return nothingHere
-    const asked = callOf(await body().catch(() => ({})))
-    if (!asked) return refusal(400, 'the body must be {"call", "arguments"} with a call that exists')
+    const request = callOf(await body().catch(() => ({})))
+    if (!request) return refusal(400, 'the body must be {"call", "arguments"} with a call that exists')
     // Whoever reads the token is that user, or may become them.
     const acting = { ...operator, ...operator.by({ actor }) }
-    return { status: 200, body: { result: (await runCall(acting, asked.call, asked.args)) ?? null } }
+    return { status: 200, body: { result: (await runCall(acting, request.call, request.args)) ?? null } }
   }
 
   const server = controlServer({
-    ...{ key: token, answer, onFault },
+    ...{ key: token, respond, onFault },
     isAddressed: ({ headers: { host, origin } }) => host === controlHost && origin === undefined,
     statusOf: (error) => (isStorageError(error) || isEncryptionError(error) ? 503 : undefined),
   })

@@ -20,9 +20,9 @@ export function withFaults(plan: FaultPlan, next: RequestListener): RequestListe
   const draw = lotsOf(plan)
   return (request, response) => {
     const { kind, latency } = draw()
-    const answer = () => (kind ? makeFault(kind, request, response, next) : next(request, response))
-    if (latency === 0) return answer()
-    const timer = setTimeout(answer, latency)
+    const respond = () => (kind ? makeFault(kind, request, response, next) : next(request, response))
+    if (latency === 0) return respond()
+    const timer = setTimeout(respond, latency)
     // The client may leave before, or the server end.
     response.once('close', () => clearTimeout(timer))
   }

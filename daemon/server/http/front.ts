@@ -35,7 +35,7 @@ export function createFront(): Front {
   const front: Front = {
     phase: 'starting',
     next: (_request, response) =>
-      answer(response, 503, { error: 'The server is starting: try again in a moment' }, { 'retry-after': retryAfter }),
+      respond(response, 503, { error: 'The server is starting: try again in a moment' }, { 'retry-after': retryAfter }),
     watcher: undefined,
     listener(request, response) {
       const path = request.url?.split('?', 1)[0] ?? '/'
@@ -49,9 +49,9 @@ export function createFront(): Front {
 
 function health(path: '/livez' | '/readyz', phase: Phase, request: IncomingMessage, response: ServerResponse): void {
   if (request.method !== 'GET' && request.method !== 'HEAD')
-    answer(response, 405, { error: `${request.method} is not allowed here. Allowed: GET, HEAD.` }, { allow: 'GET, HEAD' })
-  else if (path === '/livez') answer(response, 200, { alive: true })
-  else answer(response, phase === 'ready' ? 200 : 503, { ready: phase === 'ready', phase })
+    respond(response, 405, { error: `${request.method} is not allowed here. Allowed: GET, HEAD.` }, { allow: 'GET, HEAD' })
+  else if (path === '/livez') respond(response, 200, { alive: true })
+  else respond(response, phase === 'ready' ? 200 : 503, { ready: phase === 'ready', phase })
 }
 
 function watch(watcher: Watcher, path: string, request: IncomingMessage, response: ServerResponse): void {
@@ -67,7 +67,7 @@ function watch(watcher: Watcher, path: string, request: IncomingMessage, respons
   )
 }
 
-function answer(response: ServerResponse, status: number, body: object, headers: Readonly<Record<string, string>> = {}): void {
+function respond(response: ServerResponse, status: number, body: object, headers: Readonly<Record<string, string>> = {}): void {
   response
     .writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', ...headers })
     .end(JSON.stringify(body))

@@ -61,14 +61,14 @@ export async function listen(
 ): Promise<Listening> {
   if (Boolean(tlsCert) !== Boolean(tlsKey)) throw new UsageError('--tls-cert and --tls-key belong together')
   const options = { ...bounds, requireHostHeader: false }
-  const answers = requireHost(listener)
+  const guarded = requireHost(listener)
   const server: Server =
     tlsCert && tlsKey
       ? refusePlainHttp(
-          createHttpsServer({ ...(await readCertificate({ tlsCert, tlsKey })), ...options }, answers),
+          createHttpsServer({ ...(await readCertificate({ tlsCert, tlsKey })), ...options }, guarded),
           bounds.headersTimeout,
         )
-      : createHttpServer(options, answers)
+      : createHttpServer(options, guarded)
   refuseInJson(server)
   server.timeout = timeout
   server.maxConnections = maxConnections

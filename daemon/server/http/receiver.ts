@@ -23,16 +23,16 @@ const largest = 4 * 1024 * 1024
  */
 export async function startReceiver(key: string, received: (delivery: Received) => void): Promise<Receiver> {
   const server = createServer(async (request, response) => {
-    const answer = (status: number) => response.writeHead(status).end()
-    if (request.headers.authorization !== `Bearer ${key}`) return answer(401)
+    const respond = (status: number) => response.writeHead(status).end()
+    if (request.headers.authorization !== `Bearer ${key}`) return respond(401)
     try {
       const body = await readText(request)
-      if (body === undefined) return answer(413)
+      if (body === undefined) return respond(413)
       const { event_type, event_id } = JSON.parse(body) as Received
       received({ event_type, event_id, bytes: Buffer.byteLength(body) })
-      return answer(204)
+      return respond(204)
     } catch {
-      return answer(400)
+      return respond(400)
     }
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

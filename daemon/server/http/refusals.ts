@@ -27,7 +27,7 @@ export function refuseInJson(server: Server): void {
   })
   server.on('checkExpectation', (request, response) => {
     const error = `Expect must be 100-continue, got ${request.headers.expect?.slice(0, 100)}`
-    answer(response, 417, error)
+    respond(response, 417, error)
   })
 }
 
@@ -56,7 +56,7 @@ function refusalOf(code: string | undefined): string {
   return `HTTP/1.1 ${status} ${reason}\r\n${lines.join('')}\r\n${text}`
 }
 
-function answer(response: ServerResponse, status: number, error: string): void {
+function respond(response: ServerResponse, status: number, error: string): void {
   const { headers, text } = parts(status, error)
   response.writeHead(status, headers).end(text)
 }
@@ -74,7 +74,7 @@ function parts(status: number, error: string) {
 export function requireHost(listener: RequestListener): RequestListener {
   return (request, response) => {
     if (request.httpVersion === '1.1' && request.headers.host === undefined)
-      answer(response, 400, 'A request must have a Host header')
+      respond(response, 400, 'A request must have a Host header')
     else listener(request, response)
   }
 }

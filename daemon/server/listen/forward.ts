@@ -39,23 +39,23 @@ const passed = ['content-type', 'retry-after']
 export function createForwarder(url: URL, verifies: boolean): Forwarder {
   const dispatcher = new Agent({ connect: { rejectUnauthorized: verifies }, maxHeaderSize: 32 * 1024 })
 
-  async function ask({ headers, body }: Forwarding): Promise<Omit<Forwarded, 'milliseconds'>> {
+  async function post({ headers, body }: Forwarding): Promise<Omit<Forwarded, 'milliseconds'>> {
     const signal = AbortSignal.timeout(timeoutMs)
     try {
-      const answer = await request(url, { method: 'POST', headers, body, dispatcher, signal })
+      const response = await request(url, { method: 'POST', headers, body, dispatcher, signal })
       const chunks: Buffer[] = []
       let length = 0
-      for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+      for await (const chunk of response.body as AsyncIterable<Buffer>) {
         chunks.push(chunk)
         length += chunk.length
         if (length > maxResponseBytes) break
       }
       const kept = passed.flatMap((name) => {
-        const value = [answer.headers[name]].flat()[0]
+        const value = [response.headers[name]].flat()[0]
         return value === undefined ? [] : [[name, value]]
       })
       const text = Buffer.concat(chunks).subarray(0, maxResponseBytes)
-      return { status: answer.statusCode, headers: Object.fromEntries(kept), body: text, problem: null }
+      return { status: response.statusCode, headers: Object.fromEntries(kept), body: text, problem: null }
     } catch (error) {
       const problem = signal.aborted ? `no answer within ${timeoutMs / 1000} s` : problemOf(error)
       return { status: signal.aborted ? 504 : 502, headers: {}, body: Buffer.from(`${problem}\n`), problem }
@@ -65,8 +65,8 @@ export function createForwarder(url: URL, verifies: boolean): Forwarder {
   return {
     async send(forwarding) {
       const started = performance.now()
-      const answer = await ask(forwarding)
-      return { ...answer, milliseconds: Math.round(performance.now() - started) }
+      const forwarded = await post(forwarding)
+      return { ...forwarded, milliseconds: Math.round(performance.now() - started) }
     },
     close: () => dispatcher.destroy(),
   }

@@ -42,7 +42,7 @@ const mostAtOnce = 16
 export async function startListener({ port, expected, take, refused }: ListenerParts): Promise<Listener> {
   let running = 0
 
-  async function answer(request: IncomingMessage): Promise<Reply> {
+  async function respond(request: IncomingMessage): Promise<Reply> {
     try {
       return await take(await incomingOf(request, expected))
     } catch (error) {
@@ -56,7 +56,7 @@ export async function startListener({ port, expected, take, refused }: ListenerP
   const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
     if (running >= mostAtOnce) return void response.writeHead(503, { 'retry-after': '1' }).end()
     running++
-    answer(request)
+    respond(request)
       .then(
         (reply) => send(response, reply),
         () => response.destroy(),

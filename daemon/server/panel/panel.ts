@@ -115,7 +115,7 @@ export function panelListener(parts: PanelParts): RequestListener {
 
   const isSignedIn = ({ session }: Visit): boolean => session !== undefined && logins.rightsOf(session) !== undefined
 
-  async function answer(message: IncomingMessage, signal: AbortSignal): Promise<Response> {
+  async function respond(message: IncomingMessage, signal: AbortSignal): Promise<Response> {
     if (unfetchable.has(message.method ?? ''))
       throw new ApiError(405, { error: 'This method is not allowed here.' }, { allow: 'GET, HEAD, POST' })
     const visit = visitOf(message)
@@ -123,23 +123,23 @@ export function panelListener(parts: PanelParts): RequestListener {
     visits.set(request, visit)
     const given = await login(visit, request)
     if (given) return responseOf(request, given)
-    const answered = await panel(request)
+    const fromPanel = await panel(request)
     // The panel knows no way in. Here there is one, on whichever page a session has ended.
-    if (answered?.status === 403 && !isSignedIn(visit))
+    if (fromPanel?.status === 403 && !isSignedIn(visit))
       return responseOf(request, { page: signInPage(port, visit.incoming.path.slice(panelPath.length + 1)) })
-    return answered ?? responseOf(request, { page: refusedPage(404, 'There is no such page.') })
+    return fromPanel ?? responseOf(request, { page: refusedPage(404, 'There is no such page.') })
   }
 
   return (message, response) => {
     const gone = new AbortController()
     response.once('close', () => gone.abort())
-    answer(message, gone.signal)
+    respond(message, gone.signal)
       .catch(async (error: unknown) => {
         if (!isApiError(error)) throw error
         const headers = { ...policyHeaders, ...error.headers, 'content-type': 'application/json', 'cache-control': 'no-store' }
         return new Response(JSON.stringify(error.body), { status: error.status, headers })
       })
-      .then((answered) => write(message, response, answered))
+      .then((reply) => write(message, response, reply))
       .catch((error: unknown) => {
         onError(error, { task: 'panel' })
         response.destroy()

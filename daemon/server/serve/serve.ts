@@ -108,7 +108,7 @@ async function start(starting: Starting, front: Front): Promise<void> {
   const panel = openPanel(starting, community, relay, address, onError)
   const control = await openControl(starting, community, outbox, panel)
 
-  answerRequests(starting, front, { community, panel, metrics, uploads: assets.directory })
+  serveRequests(starting, front, { community, panel, metrics, uploads: assets.directory })
   await announce(starting, { community, outbox, uploads: assets.directory, demo, metrics, panel, address, control })
   await openMaintenance(starting, community, inbox)
 }
@@ -178,7 +178,7 @@ async function openControl({ flags, log, url, onClose }: Starting, community: Co
   return control
 }
 
-interface Answering {
+interface ServingParts {
   readonly community: Community
   readonly panel: MountedPanel
   readonly metrics: Metrics | undefined
@@ -186,7 +186,11 @@ interface Answering {
 }
 
 /** From now on requests are answered. */
-function answerRequests({ flags, faults, log }: Starting, front: Front, { community, panel, metrics, uploads }: Answering): void {
+function serveRequests(
+  { flags, faults, log }: Starting,
+  front: Front,
+  { community, panel, metrics, uploads }: ServingParts,
+): void {
   metrics?.inFlight(community.inFlight)
   front.watcher = watcherOf({ operations: community.operations, metrics, access: flags.accessLog ? log.access : undefined })
   const listener = withHome(httpsOf(flags), withAssets(uploads, httpsOf(flags), panel.listener))

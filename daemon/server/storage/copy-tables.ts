@@ -44,7 +44,7 @@ export async function copyTables(
   from: Storage,
   to: Storage,
   source: string,
-  tell: (progress: CopyProgress) => void = () => {},
+  onProgress: (progress: CopyProgress) => void = () => {},
 ): Promise<Readonly<Record<string, number>>> {
   const counts = await countsOf(from)
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
@@ -67,7 +67,7 @@ export async function copyTables(
       })
       after = last.id
       copied += rows.length
-      tell({ table: table.name, copied, total })
+      onProgress({ table: table.name, copied, total })
     }
   }
   await compare(to, counts)

@@ -18,7 +18,7 @@ test('the host is notified when a circuit opens and closes, in the envelope of e
   const all = await bench({ breakerCooldown: 0.2, retrySchedule: Array.from({ length: 50 }, () => 0.01) })
   await all.append(host(ears.url), endpoint(bad.url), ...events('e', 10))
   await until(() => typesOf(ears).includes('EndpointCircuitOpenedHook'), 'it is told that it opened')
-  bad.answer = status(204)
+  bad.respond = status(204)
   await until(() => typesOf(ears).includes('EndpointRecoveredHook'), 'it is told that it closed')
   const [opened] = told(ears).filter(({ event_type }) => event_type === 'EndpointCircuitOpenedHook')
   expect(Object.keys(opened ?? {})).toEqual(['event_id', 'event_timestamp', 'event_type', 'payload'])
@@ -49,7 +49,7 @@ test('notices that the host missed while it was down are sent after a restart of
   await all.append(host(ears.url), endpoint(gone.url), event('a'))
   await until(() => ears.received.length === 1, 'a first attempt fails')
   await all.restart()
-  ears.answer = status(204)
+  ears.respond = status(204)
   await until(() => all.attempts.some(({ state, endpoint_id }) => state === 'delivered' && endpoint_id === '99'), 'it is told')
   expect(new Set(typesOf(ears))).toEqual(new Set(['EndpointDisabledHook']))
   expect(new Set(told(ears).map(({ event_id }) => event_id)).size).toBe(1)
@@ -68,7 +68,7 @@ test('a flapping endpoint is announced once, while its cooldown grows over resta
   const [flapping, ears] = await Promise.all([receiver(), receiver()])
   // It takes each probe, and refuses the five requests that follow.
   let requests = 0
-  flapping.answer = (_, response) => void response.writeHead(requests++ % 6 === 5 ? 204 : 500).end()
+  flapping.respond = (_, response) => void response.writeHead(requests++ % 6 === 5 ? 204 : 500).end()
   const all = await bench({
     breakerCooldown: 0.05,
     maxInFlightPerEndpoint: 1,
@@ -79,7 +79,7 @@ test('a flapping endpoint is announced once, while its cooldown grows over resta
   await until(() => openings().length === 3, 'it opened three times')
   await all.restart()
   await until(() => openings().length === 5, 'it opened five times')
-  flapping.answer = status(204)
+  flapping.respond = status(204)
   await until(async () => (await all.relay.store.counts()).pending === 0, 'everything is delivered')
   expect(typesOf(ears).filter((type) => /Circuit|Recovered/.test(type))).toEqual([
     'EndpointCircuitOpenedHook',

@@ -65,7 +65,7 @@ describe('a delivery', () => {
   test('fails twice, then succeeds, and keeps to the schedule', async () => {
     const hook = await receiver()
     let requests = 0
-    hook.answer = (_, response) => response.writeHead(++requests < 3 ? 500 : 204).end()
+    hook.respond = (_, response) => response.writeHead(++requests < 3 ? 500 : 204).end()
     const { append, attempts } = await bench({ retrySchedule: [0, 0.2, 0.4, 100] })
     await append(endpoint(hook.url), event('a'))
     await until(() => attempts.length === 3, 'three attempts are over')
@@ -121,8 +121,8 @@ describe('a delivery', () => {
         response.on('close', () => clearInterval(dripping))
       },
     ],
-  ])('to a receiver that %s fails with a time-out', async (_, answer) => {
-    const hook = await receiver(answer as Parameters<typeof receiver>[0])
+  ])('to a receiver that %s fails with a time-out', async (_, respond) => {
+    const hook = await receiver(respond as Parameters<typeof receiver>[0])
     const { append, attempts } = await bench({ timeout: 0.4, retrySchedule: [0, 60] })
     await append(endpoint(hook.url), event('a'))
     await until(() => attempts.length === 1, 'the attempt is over')
@@ -239,15 +239,15 @@ describe('endpoints', () => {
   })
 
   test('whose key is changed while an attempt is in flight get the next attempt with the new one', async () => {
-    const answers: (() => void)[] = []
-    const hook = await receiver((_, response) => void answers.push(() => response.writeHead(401).end()))
+    const responses: (() => void)[] = []
+    const hook = await receiver((_, response) => void responses.push(() => response.writeHead(401).end()))
     const { append, relay, attempts } = await bench({ timeout: 60 })
     await append(endpoint(hook.url, { key: 'old-key' }), event('a'))
-    await until(() => answers.length === 1, 'it is in flight')
+    await until(() => responses.length === 1, 'it is in flight')
     await append(endpoint(hook.url, { key: 'new-key' }))
     await until(() => relay.scheduler.endpoint(1)?.endpoint.key === 'new-key', 'the key is known')
-    hook.answer = status(204)
-    for (const answer of answers) answer()
+    hook.respond = status(204)
+    for (const respond of responses) respond()
     await until(() => attempts.some(({ state }) => state === 'delivered'), 'it is delivered')
     expect(hook.received.map(({ headers }) => headers.authorization)).toEqual(['Bearer old-key', 'Bearer new-key'])
   })
@@ -264,7 +264,7 @@ describe('endpoints', () => {
     await until(() => held.length === 1, 'it is in flight')
     await append(endpoint(fresh.url))
     await until(() => relay.scheduler.endpoint(1)?.endpoint.url === fresh.url, 'the new address is known')
-    for (const answer of held) answer()
+    for (const respond of held) respond()
     await until(() => attempts.length === 1, 'the old address has answered')
     await append(event('b'))
     await until(() => fresh.received.some(({ id }) => id === 'b'), 'the new address gets what is new')
@@ -280,10 +280,10 @@ describe('endpoints', () => {
     await until(() => held.length === 1, 'it is in flight')
     const operator = await openOperatorStore(directory)
     onTestFinished(() => operator.close())
-    hook.answer = status(204)
+    hook.respond = status(204)
     // The relay looks for that only now and then.
     for (const { ref } of await operator.knownEndpoints()) await operator.enable(ref)
-    for (const answer of held) answer()
+    for (const respond of held) respond()
     await until(() => attempts.some(({ state }) => state === 'delivered'), 'it is delivered')
     expect(await operator.endpoints()).toMatchObject([{ state: 'active', disabled: null }])
     expect(notices.filter(({ kind }) => kind === 'endpoint.disabled')).toEqual([])
@@ -321,7 +321,7 @@ describe('endpoints', () => {
     await pass(400)
     expect(hook.received).toHaveLength(1)
     expect(notices).toMatchObject([{ kind: 'endpoint.disabled', endpoint_id: '7' }])
-    hook.answer = status(204)
+    hook.respond = status(204)
     await append(endpoint(hook.url))
     await until(() => hook.received.length === 3, 'both are delivered')
     expect(hook.received.map(({ id }) => id).sort()).toEqual(['a', 'a', 'b'])
@@ -330,7 +330,7 @@ describe('endpoints', () => {
   test('in fifo order get the oldest first, one at a time, and the others wait for it', async () => {
     const hook = await receiver()
     let failures = 3
-    hook.answer = ({ id }, response) =>
+    hook.respond = ({ id }, response) =>
       void setTimeout(() => response.writeHead(id === 'e1' && failures-- > 0 ? 500 : 204).end(), 3)
     const { append } = await bench({ retrySchedule: [0, 0.05, 0.05, 0.05, 0.05] })
     await append(endpoint(hook.url, { order: 'fifo' }), ...events('e', 6))
@@ -372,7 +372,7 @@ describe('the relay', () => {
     const all = await bench({ retrySchedule: [0, 0.3, 0.3] })
     await all.append(endpoint(hook.url), event('a'))
     await until(() => all.attempts.length === 1, 'the first attempt is over')
-    hook.answer = status(204)
+    hook.respond = status(204)
     await all.restart()
     await until(() => hook.received.length === 2, 'the second attempt is made')
     await until(() => all.attempts.length === 2, 'the second attempt is over')
@@ -416,7 +416,7 @@ describe('the relay', () => {
     const all = await bench()
     await all.append(endpoint(hook.url), event('a'))
     await until(() => hook.received.length === 1, 'it is in flight')
-    hook.answer = status(204)
+    hook.respond = status(204)
     await all.restart()
     await until(() => all.attempts.length === 1, 'it is delivered')
     expect(all.attempts).toMatchObject([{ attempt: 1, state: 'delivered' }])

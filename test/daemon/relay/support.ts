@@ -22,7 +22,7 @@ export interface Received {
   readonly at: number
 }
 
-export type Answer = (request: Received, response: ServerResponse) => void
+export type Responder = (request: Received, response: ServerResponse) => void
 
 export interface Receiver {
   readonly url: string
@@ -30,17 +30,17 @@ export interface Receiver {
   readonly received: readonly Received[]
   /** How many requests were being answered at once, at most, since the last look. */
   peak(): number
-  answer: Answer
+  respond: Responder
 }
 
 export const status =
-  (code: number, headers: Readonly<Record<string, string>> = {}): Answer =>
+  (code: number, headers: Readonly<Record<string, string>> = {}): Responder =>
   (_, response) => {
     response.writeHead(code, headers).end()
   }
 
 /** A receiver on loopback that keeps what it gets. */
-export async function receiver(answer: Answer = status(204)): Promise<Receiver> {
+export async function receiver(respond: Responder = status(204)): Promise<Receiver> {
   const received: Received[] = []
   const sockets = new Set<Socket>()
   let running = 0
@@ -54,7 +54,7 @@ export async function receiver(answer: Answer = status(204)): Promise<Receiver> 
       most = running
       return peak
     },
-    answer,
+    respond,
   }
   const server = createServer((request, response) => {
     most = Math.max(most, ++running)
@@ -73,7 +73,7 @@ export async function receiver(answer: Answer = status(204)): Promise<Receiver> 
         at: performance.now(),
       }
       received.push(got)
-      result.answer(got, response)
+      result.respond(got, response)
     })
   })
   server.on('connection', (socket) => {

@@ -84,7 +84,7 @@ async function withDead({ storage, outbox }: { readonly storage: string; readonl
   })
   await until(() => dead === 3, 'all are dead')
   await relay.close(0)
-  hook.answer = status(204)
+  hook.respond = status(204)
   const [first, second] = networks
   return { ...commands, first: first ?? { id: '', endpoint: '' }, second: second ?? { id: '', endpoint: '' } }
 }

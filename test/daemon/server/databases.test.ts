@@ -36,12 +36,12 @@ describe.each([
     onTestFinished(() => void vi.unstubAllEnvs())
 
     const join = async (first_name: string) => {
-      const answer = await fetch(`${facts.url}/admin/v1/networks/demo/members`, {
+      const response = await fetch(`${facts.url}/admin/v1/networks/demo/members`, {
         method: 'POST',
         headers: { authorization: `Bearer ${facts.token}`, 'content-type': 'application/json' },
         body: JSON.stringify({ email: `${first_name}@example.org`, first_name, last_name: '' }),
       })
-      expect(answer.status).toBe(201)
+      expect(response.status).toBe(201)
     }
     const told = (name: string) => hook.received.some(({ body }) => body.includes(name))
 
@@ -96,9 +96,9 @@ describe.each([
     form.set('asset_style', 'post')
     form.set('asset_file', new Blob(['%PDF-1.7']), 'wash.pdf')
     const headers = { authorization: `Bearer ${first.facts.token}` }
-    const answer = await fetch(`${first.facts.url}/admin/v1/networks/demo/assets`, { method: 'POST', headers, body: form })
-    expect(answer.status).toBe(201)
-    const { url } = (await answer.json()) as { readonly url: string }
+    const response = await fetch(`${first.facts.url}/admin/v1/networks/demo/assets`, { method: 'POST', headers, body: form })
+    expect(response.status).toBe(201)
+    const { url } = (await response.json()) as { readonly url: string }
     first.api.child.kill('SIGTERM')
     await first.api.ended
 

@@ -72,13 +72,17 @@ const post = async (
   token: string,
   { email }: Request,
 ): Promise<{ status: number; body: Json; replayed: boolean }> => {
-  const answer = await fetch(`${url}/admin/v1/networks/killed/members`, {
+  const response = await fetch(`${url}/admin/v1/networks/killed/members`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'idempotency-key': email },
     body: JSON.stringify({ email, first_name: 'Mary', last_name: 'Shelley', send_welcome_email: false }),
     signal: AbortSignal.timeout(60_000),
   })
-  return { status: answer.status, body: await answer.json(), replayed: answer.headers.get('idempotency-replayed') === 'true' }
+  return {
+    status: response.status,
+    body: await response.json(),
+    replayed: response.headers.get('idempotency-replayed') === 'true',
+  }
 }
 
 async function membersOf(url: string, token: string): Promise<readonly Json[]> {
@@ -123,17 +127,17 @@ describe.each(Object.keys(engines))('%s', (engine) => {
         }
 
         const asked: Request[] = []
-        let answered = 0
+        let responded = 0
         const enough = Promise.withResolvers<void>()
         const asking = Array.from({ length: clients }, async (_, one) => {
           for (let n = 0; ; n++) {
             const request: Request = { email: `m${round}-${one}-${n}@example.org` }
             asked.push(request)
-            const answer = await post(url, token, request).catch(() => undefined)
-            if (!answer) return
-            expect(answer.status).toBe(201)
-            request.id = answer.body.id
-            if (++answered >= 5 + round * 4) enough.resolve()
+            const response = await post(url, token, request).catch(() => undefined)
+            if (!response) return
+            expect(response.status).toBe(201)
+            request.id = response.body.id
+            if (++responded >= 5 + round * 4) enough.resolve()
           }
         })
         await enough.promise

@@ -138,20 +138,20 @@ test('a refusal never takes the place of an answer to an earlier request', async
 })
 
 test('a server that ends waits for the answer of a kept connection, and not until its client closes it', async () => {
-  const [asked, answers] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const [asked, replies] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const listener = (_: unknown, response: ServerResponse) => {
     asked.resolve()
-    void answers.promise.then(() => response.end('answered'))
+    void replies.promise.then(() => response.end('answered'))
   }
   const listening = await listen(listener, { port: 0, host: '127.0.0.1' })
   const agent = new Agent({ keepAlive: true })
   onTestFinished(() => agent.destroy())
-  const answer = got(httpRequest, { port: Number(new URL(listening.url).port), agent })
+  const reply = got(httpRequest, { port: Number(new URL(listening.url).port), agent })
   await asked.promise
   // Nothing is cut before the test would fail.
   const ended = listening.close(600_000)
-  answers.resolve()
-  expect(await answer).toMatchObject({ status: 200, body: 'answered' })
+  replies.resolve()
+  expect(await reply).toMatchObject({ status: 200, body: 'answered' })
   await ended
 })
 

@@ -105,7 +105,7 @@ test('the demo has one key that works, however often it starts', async () => {
 
 test('an ending server is alive and no longer ready', () => {
   const front = createFront()
-  const answers = (path: string) => {
+  const responseTo = (path: string) => {
     const statuses: number[] = []
     const response = { writeHead: (given: number) => ({ end: () => statuses.push(given) }) }
     front.listener({ url: path, method: 'GET' } as never, response as never)
@@ -113,7 +113,7 @@ test('an ending server is alive and no longer ready', () => {
   }
   const phases = (['starting', 'ready', 'ending'] as const).map((phase) => {
     front.phase = phase
-    return [phase, answers('/livez'), answers('/readyz')]
+    return [phase, responseTo('/livez'), responseTo('/readyz')]
   })
   expect(phases).toEqual([
     ['starting', 200, 503],

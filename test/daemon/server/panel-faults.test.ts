@@ -24,7 +24,7 @@ import { pass, receiver, until } from '../relay/support.ts'
 
 const server = await testPostgres()
 
-interface Answer {
+interface Responder {
   readonly status: number
   readonly text: string
 }
@@ -41,9 +41,9 @@ async function panelOf(storage: string) {
   const cookie = (entered.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
   const headers = { cookie, 'sec-fetch-site': 'same-origin' }
   const base = new URL('/admin/panel/1/', facts.url)
-  const ask = async (path: string, init: RequestInit = {}): Promise<Answer> => {
-    const answer = await fetch(new URL(path, base), { headers, redirect: 'manual', ...init })
-    return { status: answer.status, text: await answer.text().catch(() => 'cut') }
+  const ask = async (path: string, init: RequestInit = {}): Promise<Responder> => {
+    const response = await fetch(new URL(path, base), { headers, redirect: 'manual', ...init })
+    return { status: response.status, text: await response.text().catch(() => 'cut') }
   }
   const post = (path: string, fields: Readonly<Record<string, string>> = {}) =>
     ask(path, { method: 'POST', body: new URLSearchParams(fields) })
@@ -89,7 +89,7 @@ const works = [200, 201, 303]
 const internals = /no such table|SQLITE|sqlite|ECONN|terminat|127\.0\.0\.1:\d+\/(?!hook)|relation|\bat \w+ \(|Error:/
 
 /** A page that works, or a fault with the advice for what to do. */
-function tellsWhatToDo(path: string, { status, text }: Answer, isForm: boolean): void {
+function tellsWhatToDo(path: string, { status, text }: Responder, isForm: boolean): void {
   const advice = isForm ? 'look whether its change is there' : 'Reload the page in a moment'
   const isFine = works.includes(status) || (status >= 500 && text.includes(advice) && text.includes('tell the operator'))
   expect([path, status, isFine ? 'as it should be' : text]).toEqual([path, status, 'as it should be'])

@@ -24,8 +24,8 @@ async function panelOf(flags: Partial<Flags> & Pick<Flags, 'storage'>) {
   const cookie = (entered.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
   const ask = async (path: string, init: RequestInit = {}) => {
     const headers = { cookie, 'sec-fetch-site': 'same-origin' }
-    const answer = await fetch(`${url}/admin/panel/1/${path}`, { headers, ...init })
-    return { status: answer.status, text: await answer.text() }
+    const response = await fetch(`${url}/admin/panel/1/${path}`, { headers, ...init })
+    return { status: response.status, text: await response.text() }
   }
   return { ask, post: (path: string) => ask(path, { method: 'POST' }) }
 }

@@ -52,16 +52,16 @@ async function linkBy(...flags: readonly string[]): Promise<Json> {
 
 /** Opens a link and returns the cookie. */
 async function enter(url: string): Promise<string> {
-  const answer = await get(url)
-  expect([answer.status, answer.headers.get('location')]).toEqual([303, './'])
-  return (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
+  const reply = await get(url)
+  expect([reply.status, reply.headers.get('location')]).toEqual([303, './'])
+  return (reply.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
 }
 
 test('nobody enters without a link, and the page names the command for one', async () => {
-  const answer = await get(at(''))
-  expect(answer.status).toBe(403)
-  expect(await answer.text()).toContain('folkmoot panel-link')
-  expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'")
+  const reply = await get(at(''))
+  expect(reply.status).toBe(403)
+  expect(await reply.text()).toContain('folkmoot panel-link')
+  expect(reply.headers.get('content-security-policy')).toContain("default-src 'none'")
   expect((await get(at('1/keys'))).status).toBe(403)
   expect((await get(at(''), { cookie: `folkmoot-panel-${new URL(server.facts.url).port}=guess` })).status).toBe(403)
   expect((await get(at('login?code=guess'))).status).toBe(403)
@@ -71,9 +71,9 @@ test.each(['', '1', '1/keys', '1/webhooks/5/edit', 'no/such/page'])(
   'on the page %j a visitor without a session learns how to get in',
   async (page) => {
     for (const method of ['GET', 'POST']) {
-      const answer = await fetch(at(page), { method, headers: { 'sec-fetch-site': 'same-origin' } })
-      const text = await answer.text()
-      expect([answer.status, text.includes('folkmoot panel-link'), text.includes('Sign in')]).toEqual([403, true, true])
+      const reply = await fetch(at(page), { method, headers: { 'sec-fetch-site': 'same-origin' } })
+      const text = await reply.text()
+      expect([reply.status, text.includes('folkmoot panel-link'), text.includes('Sign in')]).toEqual([403, true, true])
       const style = /href="([^"]+\.css)"/.exec(text)?.[1] ?? ''
       expect((await get(new URL(style, at(page)).href)).status).toBe(200)
     }
@@ -81,8 +81,8 @@ test.each(['', '1', '1/keys', '1/webhooks/5/edit', 'no/such/page'])(
 )
 
 test('the link in the line of serve --json --demo works once, and its cookie is for this server alone', async () => {
-  const answer = await get(server.facts.panel)
-  const cookie = answer.headers.get('set-cookie') ?? ''
+  const reply = await get(server.facts.panel)
+  const cookie = reply.headers.get('set-cookie') ?? ''
   expect(cookie).toMatch(/^folkmoot-panel-\d+=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/)
   expect((await get(server.facts.panel)).status).toBe(403)
   const first = await get(at(''), { cookie: cookie.split(';')[0] ?? '' })
@@ -99,16 +99,16 @@ test('a look ahead does not use a link up, and on a page of another site it yiel
     { 'x-moz': 'prefetch' },
   ])
     expect((await get(url, ahead)).status).toBe(503)
-  const answer = await get(url, { 'sec-fetch-site': 'cross-site' })
-  expect(answer.status).toBe(200)
-  expect(answer.headers.get('set-cookie')).toContain('SameSite=Strict')
-  expect(await answer.text()).toContain('href="./"')
+  const reply = await get(url, { 'sec-fetch-site': 'cross-site' })
+  expect(reply.status).toBe(200)
+  expect(reply.headers.get('set-cookie')).toContain('SameSite=Strict')
+  expect(await reply.text()).toContain('href="./"')
 })
 
 test('behind a TLS proxy that is trusted the cookie has the prefix __Host- and is Secure', async () => {
   const { url } = await linkBy()
-  const answer = await get(url, { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'panel.example.org' })
-  expect(answer.headers.get('set-cookie')).toMatch(
+  const reply = await get(url, { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'panel.example.org' })
+  expect(reply.headers.get('set-cookie')).toMatch(
     /^__Host-folkmoot-panel-\d+=[\w-]{43}; Path=\/; .*HttpOnly; SameSite=Strict; Secure$/,
   )
 })
@@ -131,8 +131,8 @@ test('signing out ends the session, and another site cannot sign anybody out', a
   expect((await out('cross-site')).status).toBe(403)
   expect((await get(at(''), { cookie })).status).toBe(303)
   expect(await (await get(at('logout'), { cookie })).text()).toContain('<form method="post">')
-  const answer = await out('same-origin')
-  expect(answer.headers.get('set-cookie')).toContain('Max-Age=0')
+  const reply = await out('same-origin')
+  expect(reply.headers.get('set-cookie')).toContain('Max-Age=0')
   expect((await get(at(''), { cookie })).status).toBe(403)
 })
 
@@ -155,12 +155,12 @@ test.each([
   ['GET', '//evil.test/admin/panel/', 'a', 404],
   ['GET', '/admin/panel/assets/..%2f..%2fetc%2fpasswd', 'a', 403],
 ])('%s %s with the Host %j is answered, with the headers of the panel', async (method, path, host, status) => {
-  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+  const reply = await new Promise<IncomingMessage>((resolve, reject) => {
     request(server.facts.url, { method, path, headers: { host } }, resolve).on('error', reject).end()
   })
-  answer.resume()
-  expect(answer.statusCode).toBe(status)
-  if (status !== 404) expect(answer.headers['x-frame-options']).toBe('DENY')
+  reply.resume()
+  expect(reply.statusCode).toBe(status)
+  if (status !== 404) expect(reply.headers['x-frame-options']).toBe('DENY')
 })
 
 test('a body that is too large or no form is refused, and the server continues', async () => {
@@ -252,8 +252,8 @@ test('a path that a proxy in front may have read otherwise is refused', async ()
   const port = new URL(server.facts.url).port
   const statusOf = async (path: string) => {
     const asked = request({ port, host: '127.0.0.1', path, headers: { cookie } }).end()
-    const [answer] = (await once(asked, 'response')) as [IncomingMessage]
-    return answer.resume().statusCode
+    const [reply] = (await once(asked, 'response')) as [IncomingMessage]
+    return reply.resume().statusCode
   }
   expect(await statusOf('/admin/panel/1/keys')).toBe(200)
   for (const path of ['/admin/panel/%2e%2e/panel/1/keys', '/admin/panel/x/..\\1\\keys', '/admin/panel/../panel/1/keys'])
@@ -282,6 +282,6 @@ test('pipelined requests for pages are carried out one at a time', async () => {
   const socket = connect(Number(new URL(origin).port), '127.0.0.1').setEncoding('utf8')
   const page = `GET /admin/panel/1/keys HTTP/1.1\r\nHost: a\r\nCookie: ${cookie}\r\n\r\n`
   socket.write(page.repeat(19) + page.replace('Host', 'Connection: close\r\nHost'))
-  const answers = (await socket.toArray()).join('')
-  expect([answers.split('HTTP/1.1 200 OK').length - 1, mostRunning]).toEqual([20, 1])
+  const replies = (await socket.toArray()).join('')
+  expect([replies.split('HTTP/1.1 200 OK').length - 1, mostRunning]).toEqual([20, 1])
 })

@@ -23,6 +23,6 @@ test('a delivery that breaks off leaves the receiver running', async () => {
   expect(unhandled).toEqual([])
 
   const body = JSON.stringify({ event_id: 'e1', event_type: 'PostCreatedHook' })
-  const answer = await fetch(url, { method: 'POST', headers: { authorization: 'Bearer key' }, body })
-  expect([answer.status, received.map(({ event_id }) => event_id)]).toEqual([204, ['e1']])
+  const response = await fetch(url, { method: 'POST', headers: { authorization: 'Bearer key' }, body })
+  expect([response.status, received.map(({ event_id }) => event_id)]).toEqual([204, ['e1']])
 })

@@ -249,9 +249,9 @@ test('a network and keys from the command line: made, listed, used, revoked', as
     const server = begun('serve', '--allow-http', '--json', '--port', '0', ...storage)
     const facts = JSON.parse(await server.firstLine())
     expect(facts).toMatchObject({ network_id: null, token: null })
-    const answer = await get(`${facts.url}/admin/v1/networks/knitters/members`, key.token)
+    const reply = await get(`${facts.url}/admin/v1/networks/knitters/members`, key.token)
     await server.stop()
-    return answer
+    return reply
   }
   expect(await use()).toMatchObject({ status: 200, body: { items: [{ first_name: 'Ada', last_name: 'Ash' }] } })
   await json('keys', 'revoke', key.id, '--network', 'knitters')

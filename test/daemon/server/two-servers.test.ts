@@ -82,7 +82,7 @@ async function twoNetworks({ address, urls }: Awaited<ReturnType<typeof twoServe
 
   /** The n-th request goes to the one or the other server. */
   return async function send(n: number, plan: Plan, init: { key?: string; title?: string } = {}) {
-    const answer = await fetch(`${urls[n % 2]}/admin/v1/networks/${plan}-${number}/tags`, {
+    const response = await fetch(`${urls[n % 2]}/admin/v1/networks/${plan}-${number}/tags`, {
       headers: {
         authorization: `Bearer ${tokens[plan]}`,
         ...(init.title === undefined ? {} : { 'content-type': 'application/json' }),
@@ -90,7 +90,7 @@ async function twoNetworks({ address, urls }: Awaited<ReturnType<typeof twoServe
       },
       ...(init.title === undefined ? {} : { method: 'POST', body: JSON.stringify({ title: init.title }) }),
     })
-    return { status: answer.status, headers: answer.headers, body: JSON.parse(await answer.text()) }
+    return { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) }
   }
 }
 
@@ -100,14 +100,14 @@ test('on SQLite each server counts for itself: of 220 concurrent requests 200 pa
   const both = await twoServers(sqlite())
   onTestFinished(() => both.close())
   const send = await twoNetworks(both)
-  const answers = await Promise.all(times(220).map((n) => send(n, 'standard')))
-  const passed = answers.filter(({ status }) => status === 200)
+  const responses = await Promise.all(times(220).map((n) => send(n, 'standard')))
+  const passed = responses.filter(({ status }) => status === 200)
   expect(passed.map(({ headers }) => Number(headers.get('ratelimit-remaining'))).sort((a, b) => b - a)).toEqual(
     times(100)
       .reverse()
       .flatMap((left) => [left, left]),
   )
-  expect(answers.filter(({ status }) => status === 429)).toHaveLength(20)
+  expect(responses.filter(({ status }) => status === 429)).toHaveLength(20)
 })
 
 describe.each([
@@ -126,8 +126,8 @@ describe.each([
   // The first one: nothing is counted yet.
   whereShared('a network without a limit is not counted at all', async () => {
     const send = await twoNetworks(both)
-    const answers = await Promise.all(times(20).map((n) => send(n, 'unlimited')))
-    expect(new Set(answers.map(({ status, headers }) => `${status} ${headers.get('ratelimit-limit')}`))).toEqual(
+    const responses = await Promise.all(times(20).map((n) => send(n, 'unlimited')))
+    expect(new Set(responses.map(({ status, headers }) => `${status} ${headers.get('ratelimit-limit')}`))).toEqual(
       new Set(['200 null']),
     )
     expect(await counted()).toBe(0)
@@ -138,9 +138,9 @@ describe.each([
   whereShared('they share one count: of 130 concurrent requests 100 pass, and then neither lets one through', async () => {
     const before = both.errors()
     const send = await twoNetworks(both)
-    const answers = await Promise.all(times(130).map((n) => send(n, 'standard')))
-    const passed = answers.filter(({ status }) => status === 200)
-    const refused = answers.filter(({ status }) => status === 429)
+    const responses = await Promise.all(times(130).map((n) => send(n, 'standard')))
+    const passed = responses.filter(({ status }) => status === 200)
+    const refused = responses.filter(({ status }) => status === 429)
     expect(passed.map(({ headers }) => Number(headers.get('ratelimit-remaining'))).sort((a, b) => b - a)).toEqual(
       times(100).reverse(),
     )
@@ -157,12 +157,12 @@ describe.each([
   test('one Idempotency-Key, sent to both concurrently, creates one record, and both get its answer', async () => {
     const before = both.errors()
     const send = await twoNetworks(both)
-    const answers = await Promise.all(times(20).map((n) => send(n, 'unlimited', { key: 'once', title: 'Once' })))
-    expect(new Set(answers.map(({ status, body }) => JSON.stringify({ status, body }))).size).toBe(1)
-    expect(answers[0]).toMatchObject({ status: 201, body: { title: 'Once' } })
-    expect(answers.filter(({ headers }) => headers.get('idempotency-replayed') === null)).toHaveLength(1)
+    const responses = await Promise.all(times(20).map((n) => send(n, 'unlimited', { key: 'once', title: 'Once' })))
+    expect(new Set(responses.map(({ status, body }) => JSON.stringify({ status, body }))).size).toBe(1)
+    expect(responses[0]).toMatchObject({ status: 201, body: { title: 'Once' } })
+    expect(responses.filter(({ headers }) => headers.get('idempotency-replayed') === null)).toHaveLength(1)
     const lists = await Promise.all(times(2).map((n) => send(n, 'unlimited')))
-    for (const { body } of lists) expect(body.items).toEqual([answers[0]?.body])
+    for (const { body } of lists) expect(body.items).toEqual([responses[0]?.body])
     // Used for another request it is refused, whichever server is asked.
     const others = await Promise.all(times(2).map((n) => send(n, 'unlimited', { key: 'once', title: 'Other' })))
     expect(others.map(({ status }) => status)).toEqual([422, 422])
@@ -185,8 +185,8 @@ describe.each([
     async () => {
       const send = await twoNetworks(both)
       await locked(async () => {
-        const answers = await Promise.all(times(120).map((n) => send(n, 'standard')))
-        expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+        const responses = await Promise.all(times(120).map((n) => send(n, 'standard')))
+        expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]))
       })
       for (const { out } of both.servers)
         expect(out.stderr.match(/"message":"rate limits: each process counts alone for now: /g)).toHaveLength(1)

@@ -140,9 +140,9 @@ export async function deliveries(flags: ListFlags): Promise<string> {
       const columns = deliveryColumns(await store.knownEndpoints())
       return table(columns, found, { now: systemClock.now(), wide: flags.wide, width: flags.width, empty })
     }
-    const told: object[] = []
-    for (const each of found) told.push({ ...each, history: await store.attempts(Number(each.id)) })
-    return jsonLines(told)
+    const records: object[] = []
+    for (const each of found) records.push({ ...each, history: await store.attempts(Number(each.id)) })
+    return jsonLines(records)
   })
 }
 

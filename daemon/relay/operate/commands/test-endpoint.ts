@@ -78,12 +78,18 @@ async function testByRelay(outbox: string, port: number, ref: EndpointRef): Prom
 async function testFromHere(endpoint: Endpoint, flags: TestFlags, version: string): Promise<Sent> {
   const settings = await readSettings(flags)
   const { open } = keyRing(encryptionKeysOf({ ...flags, ...settings }))
-  const { result, status, reason, milliseconds, answer = null } = await sendTest(endpoint, open, settings, userAgentOf(version))
+  const {
+    result,
+    status,
+    reason,
+    milliseconds,
+    responseBody: answer = null,
+  } = await sendTest(endpoint, open, settings, userAgentOf(version))
   return { outcome: result, status, reason, milliseconds, answer, sent_by: 'command' }
 }
 
 /** Characters of an answer on a terminal; with `--json` it is all that is kept of it. */
-const shownOfAnswer = 1_000
+const shownOfResponse = 1_000
 
 function sentence({ outcome, reason, milliseconds, closed_circuit, answer, sent_by }: Tested, running: boolean): string {
   const result = `${outcome === 'delivered' ? 'delivered' : `not delivered: ${outcome}`} (${plain(reason)}, ${milliseconds} ms)`
@@ -94,5 +100,7 @@ function sentence({ outcome, reason, milliseconds, closed_circuit, answer, sent_
     ...(running && sent_by === 'command' ? ['sent with the flags of this command: the running relay has no control port'] : []),
   ]
   const said = parts.filter((part) => part !== '').join('; ')
-  return answer === null || answer === '' ? said : `${said}\nthe endpoint answered: ${plainLines(answer.slice(0, shownOfAnswer))}`
+  return answer === null || answer === ''
+    ? said
+    : `${said}\nthe endpoint answered: ${plainLines(answer.slice(0, shownOfResponse))}`
 }

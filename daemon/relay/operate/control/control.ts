@@ -7,7 +7,13 @@ import { matchRoute, segmentsOf } from '../../../../lib/base/match-route.ts'
 import { ApiError } from '../../../../lib/errors.ts'
 import { calls } from '../../../../lib/relay/calls.ts'
 import { auditedHeader } from '../../../../lib/relay/control-client.ts'
-import { type ControlAnswer, type ControlRequest, controlServer, nothingHere, refusal } from '../../../control/control-server.ts'
+import {
+  type ControlRequest,
+  type ControlResponse,
+  controlServer,
+  nothingHere,
+  refusal,
+} from '../../../control/control-server.ts'
 import { listenOnLoopback, namesLoopback } from '../../../loopback.ts'
 import { UsageError } from '../../../usage.ts'
 import { relayAdmin } from '../../admin/admin.ts'
@@ -34,7 +40,7 @@ export interface ControlParts {
 }
 
 /** Calls that are answered at the same time. */
-const mostAsked = 64
+const mostConcurrent = 64
 
 /** The person behind a request, for the audit: `control:ada`. A caller that leaves the lines by itself is null. */
 const actorOf = ({ headers, actor = 'operator' }: ControlRequest): string | null =>
@@ -58,20 +64,21 @@ function queryOf(params: URLSearchParams): object {
  */
 export async function startControl({ relay, metrics, outbox, port, onFault = () => undefined }: ControlParts): Promise<Control> {
   const admin = relayAdmin(outbox, embeddedBackend(relay))
-  let asked = 0
+  let running = 0
 
   /** Calls share a connection to the store: a queue that only grows would help nobody. */
   async function oneOfFew<T>(work: () => Promise<T>): Promise<T> {
-    if (asked >= mostAsked) throw new ApiError(503, { error: 'too many requests are being answered; try again in a moment' })
-    asked++
+    if (running >= mostConcurrent)
+      throw new ApiError(503, { error: 'too many requests are being answered; try again in a moment' })
+    running++
     try {
       return await work()
     } finally {
-      asked--
+      running--
     }
   }
 
-  async function control(request: ControlRequest): Promise<ControlAnswer> {
+  async function control(request: ControlRequest): Promise<ControlResponse> {
     const { method, url } = request
     const query = queryOf(url.searchParams)
     const { route, params } = matchRoute(Object.values(calls), method, segmentsOf(url.pathname))
@@ -95,7 +102,7 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
   }
 
   /** Health and figures. */
-  async function open({ method, url: { pathname } }: ControlRequest): Promise<ControlAnswer | undefined> {
+  async function open({ method, url: { pathname } }: ControlRequest): Promise<ControlResponse | undefined> {
     if (method !== 'GET' && method !== 'HEAD') return undefined
     const alive = relay.stuckFor < stuckLimit
     if (pathname === '/livez') return { status: alive ? 200 : 503, body: { alive } }
@@ -105,7 +112,7 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
 
   const server = controlServer({
     ...{ key: controlKey(outbox), isAddressed: namesLoopback, open, onFault },
-    answer: (request) => oneOfFew(() => control(request)),
+    respond: (request) => oneOfFew(() => control(request)),
     statusOf: (error) => (error instanceof AuditUnwritten ? 503 : undefined),
   })
   const listening = await listenOnLoopback(server, '--control-port', port)

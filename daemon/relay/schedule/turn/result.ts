@@ -87,8 +87,8 @@ function addNotices(
   if (outcome.result === 'proxy_failed' && !isProxyDown) addSometimes('proxy.failed', `its deliveries wait: ${outcome.reason}`)
   if (outcome.result === 'damaged') addSometimes('delivery.damaged', `nothing is sent: ${outcome.reason}`)
   else if (result.state === 'dead') {
-    const tell = hostEvents.includes('exhausted') ? add : addSometimes
-    tell('delivery.dead', `no attempts are left: ${outcome.reason}`)
+    const addNotice = hostEvents.includes('exhausted') ? add : addSometimes
+    addNotice('delivery.dead', `no attempts are left: ${outcome.reason}`)
   }
   const { failingSince, reminded } = run.health
   const isDue = failingSince !== null && now - failingSince >= (disableAfter - 1) * day

@@ -38,7 +38,7 @@ export function decideRetry(
   probe = false,
 ): RetryDecision {
   const attempts = waiting.attempts + 1
-  const { status, milliseconds, retryAfter, answer = null, answerHeaders: answer_headers = null } = outcome
+  const { status, milliseconds, retryAfter, responseBody: answer = null, responseHeaders: answer_headers = null } = outcome
   const reason = outcome.reason === String(status) ? null : outcome.reason
   const common = {
     delivery: waiting.delivery,
@@ -61,9 +61,9 @@ export function decideRetry(
   }
 
   if (probe && isSpared(waiting, outcome, schedule, now)) {
-    const asked = Math.max(overloadDelay(schedule, isOverload(outcome)), Math.min(retryAfter ?? 0, longestRetryAfter))
+    const requestedDelay = Math.max(overloadDelay(schedule, isOverload(outcome)), Math.min(retryAfter ?? 0, longestRetryAfter))
     const result = { ...common, attempts: waiting.attempts, state: 'pending', due: waiting.due } as const
-    return { result, pauseUntil: asked > 0 ? now + asked * 1000 : undefined, disable: undefined }
+    return { result, pauseUntil: requestedDelay > 0 ? now + requestedDelay * 1000 : undefined, disable: undefined }
   }
 
   // No later attempt would find another body.

@@ -30,6 +30,6 @@ export function nextDelay(schedule: readonly number[], failure: FailedAttempt, r
   const planned = schedule[failure.attempts]
   if (planned === undefined) return undefined
   const penalty = overloadDelay(schedule, failure.overloaded)
-  const asked = Math.min(failure.retryAfter ?? 0, longestRetryAfter)
-  return Math.round(1000 * Math.max(planned * (0.8 + 0.4 * random), penalty, asked))
+  const requestedDelay = Math.min(failure.retryAfter ?? 0, longestRetryAfter)
+  return Math.round(1000 * Math.max(planned * (0.8 + 0.4 * random), penalty, requestedDelay))
 }

@@ -30,20 +30,20 @@ export interface LeaseTime {
    * Learns how long an answer took that had no connection to wait for.
    * @param asked when it was asked for
    */
-  answered(asked: Moment): void
+  responded(sentAt: Moment): void
   /** Counts as far for a lease's time: it was lost, and nobody knows yet whether the next one lasts. */
   doubt(): void
   /**
    * Records that a statement renewed the lease.
    * @param asked when that was asked for, as `moment` gave it
    */
-  renewed(asked: Moment): void
+  renewed(sentAt: Moment): void
   /**
    * Learns from the database's time how far the clocks are apart.
    * @param asked when it was asked for
    * @param time milliseconds since 1970, by the database's clock
    */
-  compare(asked: Moment, time: number): void
+  compare(sentAt: Moment, time: number): void
 }
 
 /**
@@ -92,19 +92,19 @@ export function createLeaseTime(clock: Clock, length: () => number): LeaseTime {
       return clock.monotonic() < farUntil
     },
     moment,
-    answered(asked) {
-      trip = clock.monotonic() - asked.monotonic
+    responded(sentAt) {
+      trip = clock.monotonic() - sentAt.monotonic
       if (trip > farMs && (isDoubtful || clock.monotonic() < farUntil)) doubt()
       isDoubtful = trip > farMs
     },
     doubt,
-    renewed(asked) {
+    renewed(sentAt) {
       const lasting = length()
-      until = { monotonic: asked.monotonic + lasting, wall: asked.wall + lasting }
+      until = { monotonic: sentAt.monotonic + lasting, wall: sentAt.wall + lasting }
     },
-    compare(asked, time) {
-      const trip = clock.monotonic() - asked.monotonic
-      if (trip < longestRoundTrip) skew = time - (asked.wall + trip / 2)
+    compare(sentAt, time) {
+      const trip = clock.monotonic() - sentAt.monotonic
+      if (trip < longestRoundTrip) skew = time - (sentAt.wall + trip / 2)
     },
   }
 }

@@ -50,7 +50,7 @@ export interface Leases {
    * Before the lease is renewed: whether answers come in time.
    * @throws StorageError `unavailable` when they come too late
    */
-  requireAnswers(): Promise<void>
+  requireResponses(): Promise<void>
   /** Begins a lease, without any endpoint. @throws StorageError `unavailable` when answers come too late */
   begin(): Promise<void>
   /** Renews the lease. @throws LeaseLost, StorageError `unavailable` when answers come too late */
@@ -109,21 +109,21 @@ export function createLeases(database: PostgresDatabase, clock: Clock, length: (
   /** Earlier leases of this relay, which may still be there: nobody sends to their endpoints. */
   const former = new Set<string>()
   /** Of leases that were reaped. It is reported with what `tend` finds, which may fail after that. */
-  let untold = nothing
+  let unreported = nothing
   let hasNear = false
 
   /**
    * A relay that PostgreSQL answers too late may not send, and if it renewed its lease all the same, nobody else would. So after a late
    * answer it finds out first whether it is answered in time; a second time, because a busy machine may be to blame for the first.
    */
-  async function requireAnswers(): Promise<void> {
+  async function requireResponses(): Promise<void> {
     let waited = 0
     for (const _ of ['once', 'twice']) {
       if (!time.isLate) return
-      const asked = time.moment()
+      const sentAt = time.moment()
       await database.rowsAside('SELECT 1')
-      time.answered(asked)
-      waited = clock.monotonic() - asked.monotonic
+      time.responded(sentAt)
+      waited = clock.monotonic() - sentAt.monotonic
     }
     if (!time.isLate) return
     const late = `PostgreSQL answered after ${seconds(waited)}, which is too late for a lease of ${seconds(time.length)}`
@@ -131,18 +131,18 @@ export function createLeases(database: PostgresDatabase, clock: Clock, length: (
   }
 
   async function renew(): Promise<void> {
-    await requireAnswers()
+    await requireResponses()
     const renewed = id
-    const asked = time.moment()
+    const sentAt = time.moment()
     const [row] = await database.rowsAside(
       `UPDATE $schema.relays SET ${renewal}, far = $3 WHERE id = $1 RETURNING extract(epoch FROM clock_timestamp()) * 1000 AS time`,
       [renewed, time.length, time.isFar],
     )
-    time.answered(asked)
+    time.responded(sentAt)
     if (id !== renewed) return
     if (!row) throw reaped()
-    time.compare(asked, number(row, 'time'))
-    time.renewed(asked)
+    time.compare(sentAt, number(row, 'time'))
+    time.renewed(sentAt)
   }
 
   const reaped = () => new LeaseLost(`relay ${id} was reaped`)
@@ -218,16 +218,16 @@ export function createLeases(database: PostgresDatabase, clock: Clock, length: (
     get isAside() {
       return time.isFar && hasNear
     },
-    requireAnswers,
+    requireResponses,
 
     async begin() {
-      await requireAnswers()
+      await requireResponses()
       const next = randomUUID()
       if (id !== '') time.doubt()
       if (id !== '') former.add(id)
       // Until it is known to be there it may be there all the same.
       former.add(next)
-      const asked = time.moment()
+      const sentAt = time.moment()
       const [row = {}] = await database.rows(
         `WITH lease AS (
            INSERT INTO $schema.relays (id, host, process, expires_at, far)
@@ -236,11 +236,11 @@ export function createLeases(database: PostgresDatabase, clock: Clock, length: (
          SELECT extract(epoch FROM clock_timestamp()) * 1000 AS time, ${durably} FROM lease`,
         [next, time.length, hostname(), JSON.stringify(thisProcess()), time.isFar],
       )
-      time.compare(asked, number(row, 'time'))
+      time.compare(sentAt, number(row, 'time'))
       former.delete(next)
       id = next
       held = new Set()
-      time.renewed(asked)
+      time.renewed(sentAt)
     },
 
     renew,
@@ -248,7 +248,7 @@ export function createLeases(database: PostgresDatabase, clock: Clock, length: (
     async tend(now) {
       released = new Set()
       // First: what PostgreSQL answers late takes connections, of which others have need to find out the same.
-      await requireAnswers()
+      await requireResponses()
       // It may fail where PostgreSQL's views are not to be had: then its own time limit is all there is.
       const ending = endStuck(database, time.patience).catch(() => undefined)
       let seen = await survey()
@@ -258,7 +258,7 @@ export function createLeases(database: PostgresDatabase, clock: Clock, length: (
       if (!(time.isFar && hasNear) && others.some((each) => each.over || dead.includes(each.id))) {
         const { ids, interrupted, notices } = await database.session((session) => reap(session, dead, now), true)
         for (const each of ids) former.delete(each)
-        untold = { interrupted: untold.interrupted + interrupted, notices: [...untold.notices, ...notices] }
+        unreported = { interrupted: unreported.interrupted + interrupted, notices: [...unreported.notices, ...notices] }
         seen = await survey()
       }
       await ending
@@ -267,9 +267,9 @@ export function createLeases(database: PostgresDatabase, clock: Clock, length: (
       const claimed = owned.length < due ? await claim(due - owned.length) : []
       const all = [...owned, ...claimed].filter((ref) => !released.has(ref))
       const gained = await endpoints(all.filter((ref) => !held.has(ref)))
-      const told = untold
-      untold = nothing
-      return { all, gone: [...held].filter((ref) => !all.includes(ref)), gained, wanted: owned.slice(due), ...told }
+      const reported = unreported
+      unreported = nothing
+      return { all, gone: [...held].filter((ref) => !all.includes(ref)), gained, wanted: owned.slice(due), ...reported }
     },
 
     accepted(endpoints) {

@@ -136,9 +136,9 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
     const known = seen
     const now = Math.floor(clock.now() + leases.time.skew)
     if (!tending && clock.monotonic() - tendedAt >= leases.time.length / renewals) tend(now)
-    const asked = clock.monotonic()
+    const sentAt = clock.monotonic()
     const { version, free, relays, touched, redefined } = await sharedState(database, id, known)
-    const isQuick = clock.monotonic() - asked < farMs
+    const isQuick = clock.monotonic() - sentAt < farMs
     // A failover or a restore has undone commits that were seen: what was read before may be as a lost commit left it.
     if (version < known) throw new LeaseLost('the database has lost changes')
     // When a relay comes or goes, the shares are others.

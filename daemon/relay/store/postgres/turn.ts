@@ -54,8 +54,8 @@ export async function recordTurn(
 ): Promise<Recorded> {
   const column = <K extends keyof Result>(name: K) => turn.results.map((result) => result[name])
   const endpoints = endpointsOf(turn)
-  await leases.requireAnswers()
-  const asked = leases.time.moment()
+  await leases.requireResponses()
+  const sentAt = leases.time.moment()
   const values = [
     ...[leases.id, leases.time.length, [...turn.inFlight]],
     ...[column('delivery'), column('state'), column('due'), column('attempts'), column('at'), column('milliseconds')],
@@ -70,7 +70,7 @@ export async function recordTurn(
 
   if (turn.notices.length + turn.ordered.length === 0) {
     await record(database)
-    leases.time.renewed(asked)
+    leases.time.renewed(sentAt)
     return { refs: [], notices: [] }
   }
   const recorded = await database.session(async (session) => {
@@ -80,6 +80,6 @@ export async function recordTurn(
     await settleResults(session, turn.ordered, turn.inFlight)
     return notified
   }, turn.notices.length > 0)
-  leases.time.renewed(asked)
+  leases.time.renewed(sentAt)
   return recorded
 }

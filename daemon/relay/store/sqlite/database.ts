@@ -106,14 +106,14 @@ function databaseOver(connection: DatabaseSync, path: string): SqliteDatabase {
     return statement
   }
 
-  function answer({ sql, values }: Statement): Rows {
+  function execute({ sql, values }: Statement): Rows {
     // Lists are one text: see `Dialect.list`.
     return prepare(sql).all(
       ...values.map((value) => (typeof value === 'boolean' ? Number(value) : (value as string | number | null))),
     )
   }
 
-  const run = <T>(plan: Plan<T>): T => runAtOnce(plan, answer)
+  const run = <T>(plan: Plan<T>): T => runAtOnce(plan, execute)
 
   function inside<T>(begin: 'BEGIN' | 'BEGIN IMMEDIATE', work: () => T): T {
     connection.exec(begin)

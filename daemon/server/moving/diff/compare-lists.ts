@@ -1,6 +1,6 @@
 /** One list of two servers, record by record. The lists are read side by side, so that neither is held whole. */
 import { type ApiRecord, isApiRecord } from '../api-record.ts'
-import { askPages, isRefusedToken, type PageAnswered, type Side } from './ask.ts'
+import { isRefusedToken, type PageResponse, requestPages, type Side } from './compared-server.ts'
 import { compare, type Rules } from './differences.ts'
 import { idOf, type Read } from './reads.ts'
 
@@ -10,7 +10,7 @@ export interface ListOptions {
   /** At most so many records; `Infinity` for all of them. */
   readonly most: number
   readonly signal: AbortSignal
-  readonly tell: (field: string, a: unknown, b: unknown) => void
+  readonly onDifference: (field: string, a: unknown, b: unknown) => void
   /** Called if both servers refuse their token. */
   readonly refused: () => void
   /** Is given each record of the first server. */
@@ -29,45 +29,45 @@ const largestPage = 100
 
 /** @returns how many pages were compared */
 export async function compareLists(a: Side, b: Side, read: Read, options: ListOptions): Promise<number> {
-  const { rules, most, signal, tell, found, refused } = options
+  const { rules, most, signal, onDifference, found, refused } = options
   const perPage = Math.min(most, largestPage)
-  const pages = { a: askPages(a, read, perPage, signal), b: askPages(b, read, perPage, signal) }
+  const pages = { a: requestPages(a, read, perPage, signal), b: requestPages(b, read, perPage, signal) }
   const [left, right] = [waiting(), waiting()]
   let count = 0
   for (; !(left.isOver && right.isOver); count++) {
     const [one, other] = await Promise.all([next(pages.a, left), next(pages.b, right)])
     if (count === 0 && one && other) {
-      if (one.status !== other.status) tell('status', one.status, other.status)
+      if (one.status !== other.status) onDifference('status', one.status, other.status)
       else if (isRefusedToken(one) && isRefusedToken(other)) refused()
-      else if (one.status >= 300) compare(one.body, other.body, '', rules, tell)
+      else if (one.status >= 300) compare(one.body, other.body, '', rules, onDifference)
       if (one.status !== other.status || one.status >= 300) return 1
-      compare(one.envelope, other.envelope, 'envelope', rules, tell)
+      compare(one.envelope, other.envelope, 'envelope', rules, onDifference)
     }
     take(one, left, most)
     take(other, right, most)
     for (const record of one?.records ?? []) if (isApiRecord(record)) found(record)
     for (const [id, record] of left.records) {
       if (!right.records.has(id)) continue
-      compare(record, right.records.get(id), `items[${id}]`, rules, tell)
+      compare(record, right.records.get(id), `items[${id}]`, rules, onDifference)
       left.records.delete(id)
       right.records.delete(id)
     }
   }
-  tellLeft(left, right, most, tell)
+  compareRest(left, right, most, onDifference)
   await Promise.all([pages.a.return(undefined), pages.b.return(undefined)])
   return count
 }
 
 const waiting = (): Waiting => ({ records: new Map(), order: [], isOver: false })
 
-async function next(pages: AsyncGenerator<PageAnswered, void, undefined>, side: Waiting): Promise<PageAnswered | undefined> {
+async function next(pages: AsyncGenerator<PageResponse, void, undefined>, side: Waiting): Promise<PageResponse | undefined> {
   if (side.isOver) return undefined
   const { value } = await pages.next()
   if (!value || value.isLast) side.isOver = true
   return value ?? undefined
 }
 
-function take(page: PageAnswered | undefined, side: Waiting, most: number): void {
+function take(page: PageResponse | undefined, side: Waiting, most: number): void {
   for (const record of page?.records ?? []) {
     if (side.order.length >= most) break
     const id = (isApiRecord(record) ? idOf(record) : '') || `#${side.order.length}`
@@ -78,12 +78,12 @@ function take(page: PageAnswered | undefined, side: Waiting, most: number): void
 }
 
 /** Records that only one server has, and another order. */
-function tellLeft(left: Waiting, right: Waiting, most: number, tell: ListOptions['tell']): void {
-  for (const id of onlyIn(left, right, most)) tell(`items[${id}]`, 'a record', undefined)
-  for (const id of onlyIn(right, left, most)) tell(`items[${id}]`, undefined, 'a record')
+function compareRest(left: Waiting, right: Waiting, most: number, onDifference: ListOptions['onDifference']): void {
+  for (const id of onlyIn(left, right, most)) onDifference(`items[${id}]`, 'a record', undefined)
+  for (const id of onlyIn(right, left, most)) onDifference(`items[${id}]`, undefined, 'a record')
   if (left.records.size > 0 || right.records.size > 0) return
   const at = left.order.findIndex((id, index) => id !== right.order[index])
-  if (at !== -1) tell(`items, place ${at + 1}`, left.order[at], right.order[at])
+  if (at !== -1) onDifference(`items, place ${at + 1}`, left.order[at], right.order[at])
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Two servers are asked the same read requests. */
 import { each } from '../parents.ts'
-import { askRecord, isRefusedToken, reach, type Side } from './ask.ts'
 import { compareLists } from './compare-lists.ts'
+import { isRefusedToken, reach, requestRecord, type Side } from './compared-server.ts'
 import { compare, type Difference, type Rules } from './differences.ts'
 import { type Found, filteredReads, idOf, listOfRecord, listRoutes, pathOf, type Read, recordRoutes, sourceOf } from './reads.ts'
 
@@ -12,7 +12,7 @@ export interface ComparisonOptions {
   readonly sample: number
   /** Fields that are left out, and paths that begin with a slash. */
   readonly ignore: readonly string[]
-  readonly tell?: (operation: string, answers: number) => void
+  readonly onProgress?: (operation: string, responses: number) => void
 }
 
 export interface Comparison {
@@ -21,7 +21,7 @@ export interface Comparison {
   /** How many there are in all. */
   readonly total: number
   /** Answers of each server that were compared. */
-  readonly answers: number
+  readonly responses: number
   /** Requests that both servers refused, because their tokens lack a scope. */
   readonly refused: number
 }
@@ -30,27 +30,27 @@ const maxKept = 10_000
 /** Concurrent requests to each server. */
 const atOnce = 4
 /** An id that no record has. */
-const nobody = '9007199254740991'
+const unknownId = '9007199254740991'
 
 /**
  * Compares the answers of two servers.
  * @throws ClientError, UsageError if one of them does not answer, or has no such network
  */
-export async function compareServers({ a, b, sample, ignore, tell = () => {} }: ComparisonOptions): Promise<Comparison> {
+export async function compareServers({ a, b, sample, ignore, onProgress = () => {} }: ComparisonOptions): Promise<Comparison> {
   const rules: Rules = { bases: [a.base, b.base], ignored: new Set(ignore.filter((name) => !name.startsWith('/'))) }
   const paths = ignore.filter((name) => name.startsWith('/')).map((path) => path.replace(/\/$/, ''))
   const isLeftOut = (path: string): boolean =>
     paths.some((left) => path === left || path.startsWith(`${left}/`) || path.startsWith(`${left}?`))
   const found = new Map<string, Found[]>()
   const differences: Difference[] = []
-  let [total, answers, refused] = [0, 0, 0]
+  let [total, responses, refused] = [0, 0, 0]
 
   const note = (path: string) => (field: string, left: unknown, right: unknown) => {
     total++
     if (differences.length < maxKept) differences.push({ path, field, a: left, b: right })
   }
 
-  async function ask(read: Read, signal: AbortSignal, keep: boolean): Promise<void> {
+  async function compareRead(read: Read, signal: AbortSignal, keep: boolean): Promise<void> {
     const path = pathOf(read)
     if (isLeftOut(path)) return
     const { route, params } = read
@@ -58,28 +58,28 @@ export async function compareServers({ a, b, sample, ignore, tell = () => {} }: 
       const here = found.get(route.id) ?? []
       found.set(route.id, here)
       const keeping = (record: Found['record']) => void (keep && here.push({ params, record }))
-      const options = { rules, most: sample, signal, tell: note(path), found: keeping, refused: refuse }
+      const options = { rules, most: sample, signal, onDifference: note(path), found: keeping, refused: refuse }
       const pages = await compareLists(a, b, read, options)
       // Not `answers += await …`: that reads the sum before it waits, and others add to it in the meantime.
-      answers += pages
+      responses += pages
     } else {
-      const [one, other] = await Promise.all([askRecord(a, read, signal), askRecord(b, read, signal)])
-      answers++
+      const [one, other] = await Promise.all([requestRecord(a, read, signal), requestRecord(b, read, signal)])
+      responses++
       if (isRefusedToken(one) && isRefusedToken(other)) refuse()
       else if (one.status === other.status) compare(one.body, other.body, '', rules, note(path))
       else note(path)('status', one.status, other.status)
     }
-    tell(route.id, answers)
+    onProgress(route.id, responses)
   }
 
   const refuse = (): void => {
     refused++
   }
   const foundIn = (list: string): readonly Found[] => found.get(list) ?? []
-  const askAll = (all: readonly Read[], keep: boolean) => each(all, atOnce, (read, signal) => ask(read, signal, keep))
+  const compareAll = (all: readonly Read[], keep: boolean) => each(all, atOnce, (read, signal) => compareRead(read, signal, keep))
   await Promise.all([reach(a), reach(b)])
   for (const route of listRoutes)
-    await askAll(
+    await compareAll(
       combinations(route.params, foundIn, sample).map((params) => ({ route, params, query: {} })),
       true,
     )
@@ -94,15 +94,15 @@ export async function compareServers({ a, b, sample, ignore, tell = () => {} }: 
         : []
     const params = known.map((one) => ({ ...one.params, [last ?? '']: idOf(one.record) }))
     const parents = known[0]?.params ?? combinations(route.params.slice(0, -1), foundIn, 1)[0]
-    const unknown = last && parents ? [{ ...parents, [last]: nobody }] : []
+    const unknown = last && parents ? [{ ...parents, [last]: unknownId }] : []
     const only = last ? [] : [{}]
-    await askAll(
+    await compareAll(
       [...params, ...unknown, ...only].map((ids) => ({ route, params: ids, query: {} })),
       false,
     )
   }
-  await askAll(filteredReads(foundIn, Math.min(sample, 25)), false)
-  return { differences, total, answers: answers - refused, refused }
+  await compareAll(filteredReads(foundIn, Math.min(sample, 25)), false)
+  return { differences, total, responses: responses - refused, refused }
 }
 
 /** The ids for the path of a list. Of several, the last one changes last: a few of them meet every one of the first. */

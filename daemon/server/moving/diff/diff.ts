@@ -8,8 +8,8 @@ import { progressLine } from '../../commands/progress-line.ts'
 import { tokenOf } from '../../credentials/token.ts'
 import { fromServer, isTooLarge, sentenceOf } from '../from-server.ts'
 import { type MovingHost, showWaits } from '../progress.ts'
-import { sideOf } from './ask.ts'
 import { type Comparison, compareServers } from './compare-servers.ts'
+import { sideOf } from './compared-server.ts'
 import type { Difference } from './differences.ts'
 
 export interface DiffFlags {
@@ -46,10 +46,10 @@ export async function diff(flags: DiffFlags, host: MovingHost): Promise<void> {
       b: sideOf(b, showWaits(line, 'server b')),
       sample: flags.all ? Number.POSITIVE_INFINITY : flags.sample,
       ignore: flags.ignore,
-      tell: (operation, answers) => line.show(operation, `${operation}: ${answers} answers compared`),
+      onProgress: (operation, responses) => line.show(operation, `${operation}: ${responses} answers compared`),
     })
     line.clear()
-    if (comparison.answers === 0)
+    if (comparison.responses === 0)
       throw new UsageError('nothing was compared: the tokens of both servers lack the scopes. *:read has them all')
     report(comparison, flags, out, json)
     if (comparison.total > 0) host.failed()
@@ -66,8 +66,8 @@ const maxRows = 200
 
 const cellOf = (value: unknown): string => (value === undefined ? '(missing)' : JSON.stringify(value))
 
-function report({ differences, total, answers, refused }: Comparison, { wide }: DiffFlags, out: Output, json: boolean): void {
-  const sentence = `${total === 0 ? 'No difference' : `${total} difference${total === 1 ? '' : 's'}`} in ${answers} answers.`
+function report({ differences, total, responses, refused }: Comparison, { wide }: DiffFlags, out: Output, json: boolean): void {
+  const sentence = `${total === 0 ? 'No difference' : `${total} difference${total === 1 ? '' : 's'}`} in ${responses} answers.`
   if (refused > 0)
     out.warn(`${refused} requests were not compared: the tokens of both servers lack a scope for them. *:read has them all.`)
   if (json) {

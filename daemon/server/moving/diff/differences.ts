@@ -41,20 +41,20 @@ export function compare(
   b: unknown,
   field: string,
   rules: Rules,
-  tell: (field: string, a: unknown, b: unknown) => void,
+  onDifference: (field: string, a: unknown, b: unknown) => void,
   depth = 0,
 ): void {
   if (Object.is(a, b) || isIgnored(field, rules.ignored) || depth > maxDepth) return
   if (Array.isArray(a) && Array.isArray(b)) {
     for (let index = 0; index < Math.max(a.length, b.length); index++)
-      compare(a[index], b[index], `${field}[${index}]`, rules, tell, depth + 1)
+      compare(a[index], b[index], `${field}[${index}]`, rules, onDifference, depth + 1)
     return
   }
   if (isApiRecord(a) && isApiRecord(b)) {
     for (const name of new Set([...Object.keys(a), ...Object.keys(b)]))
-      compare(a[name], b[name], field === '' ? name : `${field}.${name}`, rules, tell, depth + 1)
+      compare(a[name], b[name], field === '' ? name : `${field}.${name}`, rules, onDifference, depth + 1)
     return
   }
   const isSameText = typeof a === 'string' && typeof b === 'string' && withoutBase(a, rules.bases) === withoutBase(b, rules.bases)
-  if (!isSameText) tell(field, a, b)
+  if (!isSameText) onDifference(field, a, b)
 }

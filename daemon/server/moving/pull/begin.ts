@@ -33,13 +33,13 @@ function planOf(headers: Headers): NetworkRow['service_plan'] {
  * @throws UsageError if the target holds this network from elsewhere, or another one of the same name
  */
 export async function begin(source: Paced, storage: Storage, from: string): Promise<Begun> {
-  const answered = await source.run(() => source.client.network.show(fewRetries).withResponse())
-  const record: unknown = answered.data
+  const response = await source.run(() => source.client.network.show(fewRetries).withResponse())
+  const record: unknown = response.data
   if (!isApiRecord(record) || textOf(record['id']) === '')
     throw new UsageError(`${from} shows no network: is --from the address of its API?`)
   const ids = idsFrom(await idPairs(storage, idsFrom(new Map()).here(record['id'])))
   const id = ids.here(record['id'])
-  const service_plan = planOf(answered.headers)
+  const service_plan = planOf(response.headers)
   const me = await memberOfToken(source)
   const columns: Record<string, unknown> = {}
   for (const [name, column] of Object.entries(networks.columns))

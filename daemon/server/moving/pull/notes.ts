@@ -19,10 +19,10 @@ export interface Note {
   readonly body: string
 }
 
-const nobody = '0'
+const noNetwork = '0'
 const callerOf = (kind: Kind): string => `folkmoot pull: ${kind}`
 
-const notesIn = (tx: Tx): ScopedTx => scoped(tx, nobody)
+const notesIn = (tx: Tx): ScopedTx => scoped(tx, noNetwork)
 
 /** Writes a note, or replaces it. */
 export async function putNote(tx: Tx, kind: Kind, { key, about, body }: Note): Promise<void> {

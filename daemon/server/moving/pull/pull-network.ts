@@ -28,7 +28,7 @@ export interface PullOptions {
   readonly only?: readonly Group[] | undefined
   /** ISO 8601 in UTC: records that were changed before stay as they are, and their own lists are not asked for. */
   readonly since?: string | undefined
-  readonly tell?: (progress: Progress) => void
+  readonly onProgress?: (progress: Progress) => void
   /** Is given sentences about what is not as usual. */
   readonly warn?: (sentence: string) => void
   /** Runs the pull of a network that is there now, with its lines of the audit. */
@@ -63,18 +63,21 @@ export async function pullNetwork({
   storage,
   only,
   since,
-  tell = () => {},
+  onProgress = () => {},
   warn = () => {},
   audited = (_, run) => run(),
 }: PullOptions): Promise<PullReport> {
   const begun = await begin(source, storage, from)
-  return audited(begun.network.id, () => pullLists(begun, { source, storage, only, since, tell, warn }))
+  return audited(begun.network.id, () => pullLists(begun, { source, storage, only, since, onProgress, warn }))
 }
 
 type Begun = Awaited<ReturnType<typeof begin>>
-type Lists = Pick<PullOptions, 'source' | 'storage' | 'only' | 'since'> & Required<Pick<PullOptions, 'tell' | 'warn'>>
+type Lists = Pick<PullOptions, 'source' | 'storage' | 'only' | 'since'> & Required<Pick<PullOptions, 'onProgress' | 'warn'>>
 
-async function pullLists({ network, ids, me }: Begun, { source, storage, only, since, tell, warn }: Lists): Promise<PullReport> {
+async function pullLists(
+  { network, ids, me }: Begun,
+  { source, storage, only, since, onProgress, warn }: Lists,
+): Promise<PullReport> {
   const wanted = stagesOf(only)
   const asked = JSON.stringify({ only: wanted.map(({ name }) => name), since: since ?? null })
   const before = await stateIn(storage, network.id)
@@ -88,9 +91,9 @@ async function pullLists({ network, ids, me }: Begun, { source, storage, only, s
     since,
     warn,
     state: resumed ? before : newState(asked),
-    tell(stage, read) {
+    onProgress(stage, read) {
       const number = wanted.findIndex(({ name }) => name === stage) + 1
-      tell({ stage, number, stages: wanted.length, read, requests: source.pace.requests })
+      onProgress({ stage, number, stages: wanted.length, read, requests: source.pace.requests })
     },
   }
   if (!resumed) await write(pulling, (tx) => beginAnew(tx, pulling))

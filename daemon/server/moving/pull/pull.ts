@@ -48,13 +48,13 @@ export async function pull(flags: PullFlags, host: MovingHost): Promise<void> {
       line.clear()
       out.warn(sentence)
     }
-    const tell = (now: Progress): void => showStage(line, now)
+    const onProgress = (now: Progress): void => showStage(line, now)
     const audited = (network: string, run: () => Promise<PullReport>) => {
       const details = { from: source.name, only: flags.only ?? null, since: since ?? null }
       const work = { network, action: 'network.pulled', subject: { type: 'network', id: network }, details } as const
       return withLines([work], { ...linesIn(storage), run, done: changesOf })
     }
-    const report = await pullNetwork({ source: paced, from: source.name, storage, only, since, tell, warn, audited })
+    const report = await pullNetwork({ source: paced, from: source.name, storage, only, since, onProgress, warn, audited })
     line.clear()
     out.line(json ? jsonLine(report) : written(report, out.width))
     if (report.lists.some(({ unread }) => unread !== null)) host.failed()

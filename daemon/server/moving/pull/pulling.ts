@@ -17,7 +17,7 @@ export interface Pulling {
   /** Records that were changed before this time stay as they are. */
   readonly since: string | undefined
   state: State
-  readonly tell: (stage: string, read: number) => void
+  readonly onProgress: (stage: string, read: number) => void
   /** Shows people a sentence about what is not as usual. */
   readonly warn: (sentence: string) => void
 }

@@ -36,7 +36,7 @@ const PageNote = v.object({
 type PageNote = v.InferOutput<typeof PageNote>
 
 /** Asks for a page. */
-async function askPage(
+async function requestPage(
   pulling: Pulling,
   stage: Stage,
   place: Place,
@@ -46,12 +46,12 @@ async function askPage(
   const { source, ids } = pulling
   const params = Object.fromEntries(Object.entries(place.params).map(([name, id]) => [name, ids.there(id)]))
   const query = from === null ? { ...stage.query, per_page: perPage } : { from }
-  const answered: unknown = await source.run(async () => {
+  const response: unknown = await source.run(async () => {
     signal.throwIfAborted()
     return source.client.call(stage.list, { params, query }, { signal })
   })
   // A list is awaited for its page.
-  return answered as Page<unknown>
+  return response as Page<unknown>
 }
 
 export const labelOf = (network_id: Id, { name }: Stage, { params }: Pick<Place, 'params'>): string =>
@@ -135,7 +135,7 @@ async function readPages(
   const isAnother = pageWatch(stage.name)
   for (let number = before.length + 1; ; number++) {
     const from = next
-    const page = await askPage(pulling, stage, place, from, signal).catch((error: unknown) => {
+    const page = await requestPage(pulling, stage, place, from, signal).catch((error: unknown) => {
       if (stage.parents.length > 0 && isClientError(error) && error.status === 404) return undefined
       if (from !== null && isClientError(error) && forgotten.includes(error.status)) throw new LinkRefused('', { cause: error })
       throw error
@@ -149,7 +149,7 @@ async function readPages(
     written.push(...done.ids)
     counts = sumOf(counts, done.counts)
     notes.push(`${label} ${number}`)
-    pulling.tell(stage.name, counts.read)
+    pulling.onProgress(stage.name, counts.read)
     if (next === null) return { place, records: [], written, counts, notes }
   }
 }

@@ -61,21 +61,21 @@ async function isUnused({ storage, network_id }: Pulling, { counted: kind }: Sta
 export async function walkStage(pulling: Pulling, stage: Stage, isBegun: boolean): Promise<void> {
   const { storage, network_id, since } = pulling
   let isResumed = isBegun
-  let [asked, answered] = [0, 0]
+  let [requested, responded] = [0, 0]
   const after = pulling.state.stage === stage.name && pulling.state.after.length > 0 ? pulling.state.after : undefined
   if (await isUnused(pulling, stage)) {
     await commit(pulling, stage, [{ place: placeOf(pulling, { ...stage, parents: [] }, []), ...nothing }], [])
   } else
     for await (const chunk of chunksOf(parentsOf(readsOf(storage, network_id), stage.parents, after), chunkSize)) {
-      const isAsked = (parents: readonly Row[]): boolean =>
+      const isRequested = (parents: readonly Row[]): boolean =>
         parents.length === 0 || since === undefined || parents.some((row) => isDue(row, since))
       try {
-        const lists = await each(chunk.filter(isAsked), atOnce, (parents, signal) =>
+        const lists = await each(chunk.filter(isRequested), atOnce, (parents, signal) =>
           readList(pulling, stage, placeOf(pulling, stage, parents), isResumed, signal),
         )
         await commit(pulling, stage, lists, chunk.at(-1) ?? [])
-        asked += lists.length
-        answered += lists.filter((list) => list !== undefined).length
+        requested += lists.length
+        responded += lists.filter((list) => list !== undefined).length
       } catch (error) {
         const why = unreadBy(error)
         if (why === undefined) throw error
@@ -83,10 +83,10 @@ export async function walkStage(pulling: Pulling, stage: Stage, isBegun: boolean
         break
       }
       isResumed = false
-      pulling.tell(stage.name, pulling.state.counts[stage.name]?.read ?? 0)
+      pulling.onProgress(stage.name, pulling.state.counts[stage.name]?.read ?? 0)
     }
   // One record may go in between, but not all of them: the server has no such lists.
-  if (asked > 0 && answered === 0 && pulling.state.unread[stage.name] === undefined)
+  if (requested > 0 && responded === 0 && pulling.state.unread[stage.name] === undefined)
     pulling.state = { ...pulling.state, unread: { ...pulling.state.unread, [stage.name]: 'missing' } }
   const done: State = { ...pulling.state, done: [...pulling.state.done, stage.name], stage: null, after: [] }
   await write(pulling, (tx) => saveState(tx, network_id, done))

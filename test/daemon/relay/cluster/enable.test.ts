@@ -41,7 +41,7 @@ test('an endpoint that was disabled after days and enabled by another relay is n
   }, 'it is given up')
 
   // From now on nothing is answered: no attempt speaks for the endpoint or against it.
-  hook.answer = () => {}
+  hook.respond = () => {}
   const other = relays.find((relay) => relay !== holder())
   const admin = relayAdmin(group.address, other && embeddedBackend(other))
   onTestFinished(() => admin.close())

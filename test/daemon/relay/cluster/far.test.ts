@@ -30,7 +30,7 @@ test.each([600, 1500].slice(0, rounds(1, 2)))(
     await group.append(...events('before', 20))
     await until(() => arrived('before19'), 'events are on their way')
 
-    proxy.delayAnswers(far)
+    proxy.delayResponses(far)
     const posted: string[] = []
     for (const begin = performance.now(); count(slow) > 0 || posted.length === 0; ) {
       const id = `e${posted.length}`
@@ -64,7 +64,7 @@ test('relays that are equally far share the endpoints, and a relay alone serves 
   const proxies = await Promise.all(times(2).map(() => proxyTo(server.url)))
   const relays = await Promise.all(proxies.map((proxy) => group.begin({ proxy, settings })))
   await untilShared(group, relays, [2, 2])
-  for (const proxy of proxies) proxy.delayAnswers(600)
+  for (const proxy of proxies) proxy.delayResponses(600)
   await until(async () => (await group.query('SELECT 1 FROM $relay.relays WHERE far')).length === 2, 'both are far')
   await group.append(...events('e', 10))
   await until(() => paths.every((path) => new Set(hook.ids(path)).size === 10), 'both send')

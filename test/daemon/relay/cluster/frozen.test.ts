@@ -224,7 +224,7 @@ const claim = 'FOR UPDATE SKIP LOCKED)) RETURNING "seq"'
 async function stopWithTheVersion(all: Stage): Promise<readonly string[]> {
   const { group, proxy } = all
   let isHeld = false
-  proxy.holdAnswers(claim).then(() => {
+  proxy.holdResponses(claim).then(() => {
     isHeld = true
   })
   await until(async () => {
@@ -254,8 +254,8 @@ test('nor does a session that holds what all need and is stuck in sending what i
   await client.connect()
   await client.query('BEGIN')
   await client.query(`SELECT value FROM "${group.schema}_relay".meta WHERE name = 'version' FOR UPDATE`)
-  const held = proxy.holdAnswers('SELECT repeat')
-  const answer = client.query("SELECT repeat('x', 20000000)").catch(() => 'ended')
+  const held = proxy.holdResponses('SELECT repeat')
+  const result = client.query("SELECT repeat('x', 20000000)").catch(() => 'ended')
   await held
   await until(async () => {
     const stuck = await group.query(`SELECT 1 FROM pg_stat_activity WHERE wait_event = 'ClientWrite' AND client_port = ANY($1)`, [
@@ -265,7 +265,7 @@ test('nor does a session that holds what all need and is stuck in sending what i
   }, 'PostgreSQL cannot send more')
   await all.servesAll('held')
   proxy.mend()
-  expect(await answer).toBe('ended')
+  expect(await result).toBe('ended')
   await all.settles([])
 })
 
@@ -286,8 +286,8 @@ test('a relay that reads many large events takes neither itself nor others for d
 test("an operator's command that is stopped holds up nobody for longer than a lease", async () => {
   const all = await stage(4)
   const { group, proxy, hook } = all
-  const reached = proxy.holdAnswers('ORDER BY id FOR UPDATE')
-  hook.answer = (_, response) => void response.writeHead(503).end()
+  const reached = proxy.holdResponses('ORDER BY id FOR UPDATE')
+  hook.respond = (_, response) => void response.writeHead(503).end()
   await until(async () => {
     const waiting = `SELECT 1 FROM $relay.deliveries d JOIN $relay.endpoints p ON p.ref = d.endpoint
       WHERE d.state = 'pending' AND d.attempts > 0 AND p.id = '0'`
@@ -298,7 +298,7 @@ test("an operator's command that is stopped holds up nobody for longer than a le
   onTestFinished(() => void skip.child.kill('SIGKILL'))
   await reached
   skip.child.kill('SIGSTOP')
-  hook.answer = (_, response) => void response.writeHead(204).end()
+  hook.respond = (_, response) => void response.writeHead(204).end()
   await all.servesAll('frozen')
   skip.child.kill('SIGCONT')
   proxy.mend()
@@ -308,7 +308,7 @@ test("an operator's command that is stopped holds up nobody for longer than a le
 test('a relay that PostgreSQL answers too late leaves its endpoints to others, until it is answered in time', async () => {
   const all = await stage(2)
   const { group, proxy, frozen, other } = all
-  proxy.delayAnswers(3000)
+  proxy.delayResponses(3000)
   const flying = await inFlight(group, frozen)
   await untilShared(group, [other], [4], soon)
   await all.servesAll('delayed')

@@ -68,12 +68,12 @@ test(`three relays and two servers, killed in ${rounds} rounds, deliver every ev
 
   async function send(path: string, body: object): Promise<string | undefined> {
     try {
-      const answer = await fetch(`${urls[below(urls.length)]}/admin/v1/networks/${network.id}${path}`, {
+      const reply = await fetch(`${urls[below(urls.length)]}/admin/v1/networks/${network.id}${path}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         body: JSON.stringify(body),
       })
-      return answer.status === 201 ? String(JSON.parse(await answer.text()).id) : undefined
+      return reply.status === 201 ? String(JSON.parse(await reply.text()).id) : undefined
     } catch {
       return undefined
     }

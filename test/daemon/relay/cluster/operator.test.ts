@@ -20,12 +20,12 @@ async function command(group: Cluster, ...args: readonly string[]) {
 /** Asks the control port of a relay. */
 async function control(group: Cluster, relay: RelayProcess, method: string, path: string, body?: object) {
   const port = relay.log().find(({ message }) => message === 'relay.started')?.['control']
-  const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+  const reply = await fetch(`http://127.0.0.1:${port}${path}`, {
     method,
     headers: { authorization: `Bearer ${controlKey(group.address)}` },
     ...(body ? { body: JSON.stringify(body) } : {}),
   })
-  return { status: answer.status, body: await answer.json() }
+  return { status: reply.status, body: await reply.json() }
 }
 
 /** Three relays, an endpoint for each, and a receiver that refuses everything at first. */
@@ -78,7 +78,7 @@ async function expectOneView({ group, relays }: Three): Promise<void> {
 
 /** From the command line, and from the control port of any relay. */
 async function expectResends({ hook, group, paths, around }: Three): Promise<void> {
-  hook.answer = (_, response) => void response.writeHead(204).end()
+  hook.respond = (_, response) => void response.writeHead(204).end()
   for (const path of paths) expect(hook.ids(path)).toHaveLength(8)
 
   expect((await command(group, 'resend', '--event-id', 'e2')).lines).toEqual([{ resent: 3 }])
@@ -98,7 +98,7 @@ async function expectResends({ hook, group, paths, around }: Three): Promise<voi
 /** By any relay; the one that has the endpoint sends what waited. */
 async function expectEnabling({ hook, group, around }: Three): Promise<void> {
   const before = hook.ids('/1').length
-  hook.answer = ({ path }, response) => void response.writeHead(path === '/1' ? 410 : 204).end()
+  hook.respond = ({ path }, response) => void response.writeHead(path === '/1' ? 410 : 204).end()
   await group.append(event('gone'))
   const { holder, other } = await around('1')
   await until(() => holder.log().some(({ kind }) => kind === 'endpoint.disabled'), 'it is disabled')
@@ -107,7 +107,7 @@ async function expectEnabling({ hook, group, around }: Three): Promise<void> {
   expect((await command(group, 'status')).lines[0].endpoints[1]).toMatchObject({ state: 'disabled', pending: 2 })
   expect(hook.ids('/1').slice(before)).toEqual(['gone'])
 
-  hook.answer = (_, response) => void response.writeHead(204).end()
+  hook.respond = (_, response) => void response.writeHead(204).end()
   expect((await control(group, other, 'POST', '/networks/1/endpoints/1/enable')).status).toBe(200)
   await until(() => hook.ids('/1').length === before + 3, 'what waited is sent')
   expect(hook.ids('/1').slice(before).sort()).toEqual(['gone', 'gone', 'waits'])

@@ -81,11 +81,11 @@ test('an answer from before the death of the database does not count for an even
   const held = new Map<string, (status: number) => void>()
   let over = false
   const hook = await watched(({ id, path }, response) => {
-    const answer = (status: number) => void response.writeHead(status).end()
-    if (id.startsWith('warm') || id === 'b' || over) answer(204)
-    else held.set(path, answer)
+    const respond = (status: number) => void response.writeHead(status).end()
+    if (id.startsWith('warm') || id === 'b' || over) respond(204)
+    else held.set(path, respond)
   })
-  const answer = async (path: string, status: number) => {
+  const respond = async (path: string, status: number) => {
     await until(() => held.has(path), `a request to ${path} is in flight`)
     held.get(path)?.(status)
     held.delete(path)
@@ -99,7 +99,7 @@ test('an answer from before the death of the database does not count for an even
 
   // An event fails twice, and the host is told so by a second one, which no outbox has ever held.
   await group.append(event('a'))
-  for (let failures = 0; failures < 2; failures++) await answer('/ours', 500)
+  for (let failures = 0; failures < 2; failures++) await respond('/ours', 500)
   await until(() => held.has('/host'), 'the host is being told')
   await server.crash()
   await server.start()
@@ -111,14 +111,14 @@ test('an answer from before the death of the database does not count for an even
     'both are ingested',
   )
   await until(() => held.has('/ours'), 'the probe is in flight')
-  await answer('/host', 204)
+  await respond('/host', 204)
   await until(() => hook.open('/host') === 0, 'the host has answered')
   await until(
     () => relay.attempts.some(({ endpoint_id, state }) => endpoint_id === '2' && state === 'delivered'),
     'it is recorded',
   )
   over = true
-  await answer('/ours', 204)
+  await respond('/ours', 204)
   await until(async () => (await group.pending()) === 0, 'nothing waits')
   expect(hook.ids('/ours')).toContain('b')
   await relay.stop()

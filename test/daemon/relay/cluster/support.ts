@@ -16,7 +16,7 @@ import type { Settings } from '../../../../daemon/relay/settings.ts'
 import type { OutboxRecord } from '../../../../lib/outbox/record.ts'
 import { type Command, run } from '../../../support/command.ts'
 import { temporaryDirectory } from '../../../support/directory.ts'
-import { type Answer, type Receiver, receiver, until } from '../support.ts'
+import { type Receiver, type Responder, receiver, until } from '../support.ts'
 
 /** The needs of a cluster of a PostgreSQL server; `query` may be asked again after the server was restarted. */
 export interface ClusterServer {
@@ -219,13 +219,13 @@ export interface Watched extends Receiver {
   at(path: string): string
 }
 
-export async function watched(answer: Answer): Promise<Watched> {
+export async function watched(respond: Responder): Promise<Watched> {
   const open = new Map<string, number>()
   const most = new Map<string, number>()
   const running = new Set<string>()
   const twice: string[] = []
   const hook = await receiver()
-  hook.answer = (request, response) => {
+  hook.respond = (request, response) => {
     const { path, id } = request
     const name = `${path} ${id}`
     if (running.has(name)) twice.push(name)
@@ -239,14 +239,14 @@ export async function watched(answer: Answer): Promise<Watched> {
     })
     current(request, response)
   }
-  let current = answer
+  let current = respond
   return {
     ...hook,
     twice,
-    get answer() {
+    get respond() {
       return current
     },
-    set answer(next) {
+    set respond(next) {
       current = next
     },
     ids: (path) => hook.received.filter((each) => each.path === path).map(({ id }) => id),

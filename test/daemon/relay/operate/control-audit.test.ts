@@ -18,7 +18,7 @@ test('leaves lines of the audit for each change, with the person, unless its cal
   const { ask, hook, append, directory, port } = await controlled(status(500))
   await append(endpoint(hook.url), event('a'))
   await until(async () => JSON.stringify(await ask('GET', '/deliveries?state=dead')).includes('"a"'), 'it is dead')
-  hook.answer = status(204)
+  hook.respond = status(204)
   const key = { authorization: `Bearer ${controlKey(directory)}` }
   const changes = [
     'endpoints/7/test',

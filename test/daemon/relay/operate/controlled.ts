@@ -8,8 +8,8 @@ import type { Relay } from '../../../../daemon/relay/relay.ts'
 import { bench, receiver, status } from '../support.ts'
 
 /** A relay with its control, on a separate port. The control looks into the relay's outbox, unless another one is given. */
-export async function controlled(answer = status(204), other?: string) {
-  const hook = await receiver(answer)
+export async function controlled(respond = status(204), other?: string) {
+  const hook = await receiver(respond)
   let relay: Relay | undefined
   const metrics = createMetrics(() => relay, '1.2.3')
   const notices: string[] = []

@@ -36,7 +36,7 @@ describe('the commands', () => {
       ['b', 2, 2],
       ['a', 2, 2],
     ])
-    hook.answer = status(204)
+    hook.respond = status(204)
     expect((await command('resend', '--outbox', all.directory, '--event-id', 'a')).records).toEqual([{ resent: 1 }])
     await until(() => all.attempts.some(({ state }) => state === 'delivered'), 'it is delivered')
     const [delivered] = (await command('deliveries', '--outbox', all.directory, '--state', 'delivered')).records
@@ -108,7 +108,7 @@ describe('the commands', () => {
     expect([next_attempt_at, last_error]).toEqual([next_probe_at, 'status 500'])
     const wait = Date.parse(next_probe_at) - all.relay.now()
     expect([wait > 300_000, wait <= 600_000]).toEqual([true, true])
-    hook.answer = status(204)
+    hook.respond = status(204)
     await all.restart({ breakerCooldown: 0.01 })
     await until(async () => (await shown()).circuit === 'closed', 'the circuit closes')
     expect(await shown()).toMatchObject({ next_probe_at: null, next_attempt_at: null, last_error: null })
@@ -203,7 +203,7 @@ describe('the commands', () => {
     const flags = ['endpoints', 'test', '--outbox', all.directory, '--allow-http', '--allow-private']
     const good = await command(...flags, '--endpoint-id', '7')
     expect([good.code, good.records]).toMatchObject([0, [{ outcome: 'delivered', status: 204 }]])
-    hook.answer = (_request, response) => response.writeHead(500).end('no such table: members')
+    hook.respond = (_request, response) => response.writeHead(500).end('no such table: members')
     const bad = await command(...flags, '--endpoint-id', '7', '--network-id', '1')
     expect([bad.code, bad.records]).toMatchObject([1, [{ outcome: 'status', status: 500, answer: 'no such table: members' }]])
     expect(await command(...flags, '--endpoint-id', '8')).toMatchObject({
@@ -301,8 +301,8 @@ describe('the control', () => {
     const unusable = temporaryDirectory()
     mkdirSync(storePath(unusable), { recursive: true })
     const { ask, faults } = await controlled(status(204), unusable)
-    const answer = await ask('GET', '/status')
-    expect(answer).toEqual({ status: 500, body: { error: 'this failed; see the log' } })
+    const response = await ask('GET', '/status')
+    expect(response).toEqual({ status: 500, body: { error: 'this failed; see the log' } })
     expect(faults).toEqual([['the control cannot answer GET /status', expect.any(Error)]])
   })
 
@@ -337,7 +337,7 @@ describe('the control', () => {
     await append(endpoint(hook.url), event('a'))
     await until(() => notices.includes('endpoint.disabled'), 'it is disabled')
     expect((await ask('POST', '/networks/1/endpoints/7/test')).body).toMatchObject({ outcome: 'status', status: 410 })
-    hook.answer = status(204)
+    hook.respond = status(204)
     expect((await ask('POST', '/networks/1/endpoints/7/test')).body).toMatchObject({ outcome: 'delivered', status: 204 })
     expect((await ask('POST', '/networks/1/endpoints/8/test')).status).toBe(404)
     expect(await ask('POST', '/networks/1/endpoints/7/enable')).toEqual({ status: 200, body: { enabled: true } })
@@ -519,7 +519,7 @@ describe('the maintenance', () => {
     const made = all.attempts.length
     await pass(300)
     expect(all.attempts.length).toBeLessThanOrEqual(made + 1)
-    hook.answer = status(204)
+    hook.respond = status(204)
     await all.append(endpoint(hook.url))
     await until(() => all.attempts.at(-1)?.state === 'delivered', 'it is delivered after all')
   })
@@ -537,13 +537,13 @@ describe('the maintenance', () => {
       all.relay.maintenance.giveUp()
       return disabled().length > 0
     }, 'it is given up')
-    const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>()
-    hook.answer = (_, response) => void mayAnswer.then(() => response.writeHead(204).end())
+    const { promise: mayRespond, resolve: respond } = Promise.withResolvers<void>()
+    hook.respond = (_, response) => void mayRespond.then(() => response.writeHead(204).end())
     const before = hook.received.length
     await all.append(endpoint(hook.url))
     await until(() => hook.received.length > before, 'it is sent to again')
     all.relay.maintenance.giveUp()
-    answer()
+    respond()
     await until(() => all.attempts.at(-1)?.state === 'delivered', 'it is delivered')
     expect(disabled()).toHaveLength(1)
   })
@@ -559,7 +559,7 @@ describe('the maintenance', () => {
       return disabled().length > 0
     }, 'it is given up')
     // From now on nothing is answered: no attempt that fails is to be recorded over what is waited for.
-    hook.answer = () => undefined
+    hook.respond = () => undefined
     await until(() => all.relay.scheduler.inFlight === 0, 'nothing is in flight')
     await all.append(endpoint(hook.url))
     const stored = async () => (await all.relay.store.endpoints())[0]

@@ -146,7 +146,7 @@ describe.each(Object.entries(ways))('%s', (_, adminOf) => {
     expect(await admin.test({ network_id: '1', endpoint_id: '7' })).toMatchObject({ outcome: 'status', status: 500 })
     const { items } = await admin.list({ network_id: '1', state: 'pending', limit: 10 })
     expect([items, hook.received.length]).toEqual([[], 1])
-    hook.answer = (_, response) => void response.destroy()
+    hook.respond = (_, response) => void response.destroy()
     expect(await admin.test({ network_id: '1', endpoint_id: '7' })).toMatchObject({
       outcome: 'reset',
       status: null,
@@ -246,8 +246,8 @@ describe('the control port', () => {
   ])('refuses %s: %s', async (path, problem) => {
     const all = await bench()
     const { url, key } = await controlOf(all)
-    const answer = await fetch(`${url}/${path}`, { headers: { authorization: `Bearer ${key}` } })
-    expect([answer.status, await answer.json()]).toEqual([422, { error: expect.stringContaining(problem) }])
+    const reply = await fetch(`${url}/${path}`, { headers: { authorization: `Bearer ${key}` } })
+    expect([reply.status, await reply.json()]).toEqual([422, { error: expect.stringContaining(problem) }])
   })
 
   test.each([
@@ -261,7 +261,7 @@ describe('the control port', () => {
     const { url, key } = await controlOf(all)
     const headers = { authorization: `Bearer ${key}` }
     const body = JSON.stringify({ per_second: 5, actor: 'Ada', ...selection })
-    const answer = await fetch(`${url}/resends`, { method: 'POST', headers, body })
-    expect([answer.status, await answer.json()]).toEqual([422, { error: expect.stringContaining(problem) }])
+    const reply = await fetch(`${url}/resends`, { method: 'POST', headers, body })
+    expect([reply.status, await reply.json()]).toEqual([422, { error: expect.stringContaining(problem) }])
   })
 })

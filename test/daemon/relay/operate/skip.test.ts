@@ -38,7 +38,7 @@ describe('skip', () => {
     const store = await operator(made)
     expect(await store.deliveries({ state: 'skipped', limit: 10 })).toMatchObject([{ event_id: 'bad', last_outcome: 'skipped' }])
     expect(await store.notices(1)).toMatchObject([{ kind: 'operator.skipped', text: 'an operator skipped 1 waiting delivery' }])
-    hook.answer = status(204)
+    hook.respond = status(204)
     const admin = relayAdmin(made.directory)
     onTestFinished(() => admin.close())
     expect(await admin.resend({ state: 'skipped', all: true })).toMatchObject({ of: { count: 1 } })
@@ -76,24 +76,24 @@ describe('skip', () => {
   })
 
   test('of what is in flight counts it as delivered if it arrives, and leaves it alone if it does not', async () => {
-    const answers: ((code: number) => void)[] = []
-    const hook = await receiver((_, response) => void answers.push((code) => response.writeHead(code).end()))
+    const replies: ((code: number) => void)[] = []
+    const hook = await receiver((_, response) => void replies.push((code) => response.writeHead(code).end()))
     const made = await bench({ retrySchedule: [0, 0.05, 0.05] })
     await made.append(endpoint(hook.url))
     await made.append(event('arrives'))
-    await until(() => answers.length === 1, 'it is on its way')
+    await until(() => replies.length === 1, 'it is on its way')
     const store = await operator(made)
     expect(await skipIn(store)).toBe(1)
-    answers.pop()?.(204)
+    replies.pop()?.(204)
     await until(() => made.attempts.length === 1, 'it has arrived')
     await made.append(event('fails'))
-    await until(() => answers.length === 1, 'the other one is on its way')
+    await until(() => replies.length === 1, 'the other one is on its way')
     await skipIn(store)
-    answers.pop()?.(500)
+    replies.pop()?.(500)
     await until(() => made.attempts.length === 2, 'it has failed')
     await made.append(event('later'))
-    await until(() => answers.length === 1, 'the next one is on its way')
-    answers.pop()?.(204)
+    await until(() => replies.length === 1, 'the next one is on its way')
+    replies.pop()?.(204)
     await until(() => made.attempts.length === 3, 'all is recorded')
     const found = await store.deliveries({ limit: 10 })
     expect(found.map(({ event_id, state }) => `${event_id} ${state}`)).toEqual([
@@ -115,8 +115,8 @@ describe('skip', () => {
     const post = async (id: string, body: object) => {
       const headers = { authorization: `Bearer ${controlKey(made.directory)}` }
       const url = `http://127.0.0.1:${port}/networks/1/endpoints/${id}/skip`
-      const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })
-      return [answer.status, answer.status === 200 ? await answer.json() : null]
+      const reply = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })
+      return [reply.status, reply.status === 200 ? await reply.json() : null]
     }
     expect(await post('7', { unti: '2026-01-01' })).toEqual([422, null])
     expect(await post('7', { endpoint_id: '8' })).toEqual([422, null])

@@ -14,7 +14,7 @@ async function stuck() {
   await all.append(endpoint(hook.url), ...events('e', 6))
   await until(() => all.notices.some(({ kind }) => kind === 'endpoint.opened'), 'it is open')
   await until(() => all.relay.scheduler.inFlight === 0, 'what was on its way is back')
-  hook.answer = status(204)
+  hook.respond = status(204)
   return { ...all, all, hook }
 }
 
@@ -47,10 +47,10 @@ describe('an open circuit closes', () => {
   test('when a test sent with the relay running is delivered', async () => {
     const { directory, hook, ...all } = await stuck()
     const flags = ['--outbox', directory, '--network-id', '1', '--endpoint-id', '7', '--allow-http', '--allow-private']
-    hook.answer = status(503)
+    hook.respond = status(503)
     expect((await command('endpoints', 'test', ...flags)).code).toBe(1)
     expect(all.relay.scheduler.endpoint(1)?.circuit).toBe('open')
-    hook.answer = status(204)
+    hook.respond = status(204)
     const tested = await command('endpoints', 'test', ...flags)
     expect(JSON.parse(tested.out)).toMatchObject({ outcome: 'delivered', closed_circuit: true })
     await arrives(all)
@@ -107,7 +107,7 @@ test('late failures of an earlier registration neither open the circuit nor say 
   await append(endpoint(hook.url), ...events('warm', 8))
   await until(() => attempts.length === 8, 'eight may be in flight')
   const held: (() => void)[] = []
-  hook.answer = (_, response) => void held.push(() => response.writeHead(500).end())
+  hook.respond = (_, response) => void held.push(() => response.writeHead(500).end())
   await append(...events('late', 8))
   await until(() => held.length === 8, 'they are in flight')
   await append(endpoint(hook.url))

@@ -16,11 +16,11 @@ describe('a circuit', () => {
 
     // The probe is held: nothing else may go out beside it.
     let release: () => void = () => undefined
-    hook.answer = (_, response) => {
+    hook.respond = (_, response) => {
       release = () => void response.writeHead(204).end()
     }
     await until(() => hook.received.length === 6, 'a probe is sent')
-    hook.answer = status(204)
+    hook.respond = status(204)
     await pass(400)
     expect(hook.received.map(({ id }) => id).slice(5)).toEqual(['e0'])
     release()
@@ -41,7 +41,7 @@ describe('a circuit', () => {
     await pass(300)
     const made = attempts.length
     expect(made).toBeLessThanOrEqual(6)
-    hook.answer = status(204)
+    hook.respond = status(204)
     await until(() => attempts.filter(({ state }) => state === 'delivered').length === 4, 'all are delivered')
     expect(attempts).toHaveLength(made + 4)
   })
@@ -58,14 +58,14 @@ describe('a circuit', () => {
     await until(() => relay.scheduler.inFlight === 0, 'what was on its way is back')
     const before = hook.received.length
     const held: (() => void)[] = []
-    hook.answer = (_, response) => void held.push(() => response.writeHead(204).end())
+    hook.respond = (_, response) => void held.push(() => response.writeHead(204).end())
     for (const [round, most] of [1, 1, 2, 4, 8].entries()) {
       await until(() => held.length >= most, `there are ${most} at once in round ${round}`)
       await pass(50)
       expect(held).toHaveLength(most)
       for (const release of held.splice(0)) release()
     }
-    hook.answer = status(204)
+    hook.respond = status(204)
     await until(() => new Set(hook.received.slice(before).map(({ id }) => id)).size === 60, 'all are delivered')
   })
 
@@ -84,7 +84,7 @@ describe('a circuit', () => {
     const all = await bench({ ...quick, breakerCooldown: 5, maxInFlightPerEndpoint: 1 })
     await all.append(endpoint(hook.url), ...events('e', 10))
     await until(() => all.notices.some(({ kind }) => kind === 'endpoint.opened'), 'it is open')
-    hook.answer = status(204)
+    hook.respond = status(204)
     await all.restart()
     await pass(300)
     expect(hook.received).toHaveLength(5)
@@ -142,7 +142,7 @@ describe('a circuit', () => {
     await until(() => attempts.length === 8, 'it is trusted')
     let requests = 0
     // Eight at once: five fail at once, the three others only after the circuit opened and its probe is on its way.
-    hook.answer = (_, response) => {
+    hook.respond = (_, response) => {
       const number = ++requests
       const late = number > 5 && number <= 8
       setTimeout(() => response.writeHead(number <= 8 ? 500 : 204).end(), late ? 300 : 0)

@@ -12,7 +12,7 @@ async function strict(failing: () => boolean, delay: () => number = () => 0) {
   const overlaps: string[] = []
   const taken = new Map<string, string[]>()
   const hook = await receiver()
-  hook.answer = async ({ id }, response) => {
+  hook.respond = async ({ id }, response) => {
     const subject = id.split('-')[0] ?? ''
     if (open.has(subject)) overlaps.push(id)
     open.add(subject)
@@ -89,9 +89,9 @@ describe('order by subject', () => {
 
   test('sends different subjects in parallel, up to the limit', async () => {
     // Three successes allow four at once; from then on nothing is answered.
-    let answered = 0
+    let responded = 0
     const hook = await receiver((_, response) => {
-      if (++answered <= 3) response.writeHead(204).end()
+      if (++responded <= 3) response.writeHead(204).end()
     })
     const { append } = await bench({ maxInFlightPerEndpoint: 4 })
     await append(endpoint(hook.url, { order: 'subject' }))
@@ -114,7 +114,7 @@ describe('order by subject', () => {
     await until(async () => (await store.deliveries({ state: 'pending', limit: 10 })).length === 2, 'they wait')
     const [dead] = await store.deliveries({ state: 'dead', limit: 1 })
     await store.makeDue([{ delivery: Number(dead?.id), due: Date.now() }])
-    hook.answer = status(204)
+    hook.respond = status(204)
     await append(endpoint(hook.url, { order: 'subject' }))
     await until(() => attempts.length === 4, 'all are delivered')
     expect(attempts.map(({ event_id }) => event_id)).toEqual(['late', 'late', 'next', 'last'])
@@ -135,10 +135,10 @@ describe('order by subject', () => {
     for (const [subject, some] of taken) expect(some).toEqual(ids.filter((id) => id.startsWith(`${subject}-`)))
     expect(overlaps).toEqual([])
     // A delivery that waits behind another one is released when the order is given up.
-    hook.answer = status(500)
+    hook.respond = status(500)
     await all.append(...ids.map((id) => about('one', `again-${id}`)))
     await until(() => hook.received.length > 12, 'the first one fails')
-    hook.answer = status(204)
+    hook.respond = status(204)
     await all.append(endpoint(hook.url))
     await until(async () => (await all.relay.store.counts()).pending === 0, 'nothing is left behind')
   })

@@ -16,9 +16,9 @@ async function rest(inFlight: () => number): Promise<void> {
   await until(() => inFlight() === 0, 'nothing is in flight')
 }
 
-async function timed(answer = status(500), random = () => 0.5, change: { breakerThreshold?: number } = {}) {
+async function timed(respond = status(500), random = () => 0.5, change: { breakerThreshold?: number } = {}) {
   const clock = virtualClock()
-  const hook = await receiver(answer)
+  const hook = await receiver(respond)
   const all = await bench({ ...settings, ...change }, { clock, random })
   const pass = async (milliseconds: number, step = milliseconds) => {
     for (let passed = 0; passed < milliseconds; passed += step) {
@@ -49,7 +49,7 @@ describe('time', () => {
     await pass(24 * hour - minute)
     expect(await send('b')).toEqual({ state: 'delivered', signatures: 2 })
     await pass(minute)
-    hook.answer = status(204)
+    hook.respond = status(204)
     expect(await send('c')).toEqual({ state: 'delivered', signatures: 1 })
     expect(hook.received.at(-1)?.headers.authorization).toBe('Bearer new')
   })
@@ -119,7 +119,7 @@ describe('time', () => {
     const peaks: number[] = []
     hook.peak()
     // As receivers do that check signatures: each attempt is signed with its own time, so no event is too old.
-    hook.answer = (request, response) => {
+    hook.respond = (request, response) => {
       peaks.push(hook.peak())
       const off = Math.abs(clock.now() - 1000 * Number(request.headers['webhook-timestamp']))
       status(off > 5 * minute ? 401 : 204)(request, response)
@@ -138,7 +138,7 @@ describe('time', () => {
     const { append, attempts, hook, pass, clock } = await timed()
     await append(endpoint(hook.url), ...events('e', 10))
     await until(() => attempts.some(({ breaker }) => breaker === 'open'), 'it is open')
-    hook.answer = status(204)
+    hook.respond = status(204)
     // Monotonic time stands still in a suspended machine; the clock on the wall does not.
     clock.step(24 * hour)
     for (let minutes = 0; minutes < 60 && attempts.filter(({ state }) => state === 'delivered').length < 10; minutes++)
@@ -182,7 +182,7 @@ describe('time', () => {
     await append(endpoint(hook.url), event('a'))
     await until(() => attempts.length === 1, 'the first attempt is over')
     clock.step(30 * 24 * hour)
-    hook.answer = status(204)
+    hook.respond = status(204)
     await pass(2 * minute)
     await until(() => attempts.length === 2, 'the second attempt is over')
     expect(attempts[1]).toMatchObject({ state: 'delivered' })

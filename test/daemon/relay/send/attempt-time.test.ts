@@ -40,7 +40,7 @@ describe('an attempt', () => {
       sender.abort(reason)
       expect(await running).toMatchObject({ result: 'aborted', reason, status: null })
     }
-    hook.answer = (_, response) => void response.writeHead(204).end()
+    hook.respond = (_, response) => void response.writeHead(204).end()
     expect(await send(hook.url, 60)).toMatchObject({ result: 'delivered' })
   })
 

@@ -7,13 +7,13 @@ import { bench, endpoint, events, until } from '../support.ts'
 import { attempt, listening, nameServer, ok, senderWith } from './support.ts'
 
 /** Answers requests on bare sockets: calls with the number of the request on its connection, from 1, and its place among all. */
-function serving(answer: (socket: Socket, onConnection: number, number: number) => void) {
+function serving(respond: (socket: Socket, onConnection: number, number: number) => void) {
   const seen = { requests: 0, connections: 0 }
   const server = createServer((socket) => {
     seen.connections++
     let onConnection = 0
     socket.on('data', (data) => {
-      if (data.includes('POST ')) answer(socket, ++onConnection, ++seen.requests)
+      if (data.includes('POST ')) respond(socket, ++onConnection, ++seen.requests)
     })
   })
   return { server, seen }
@@ -128,7 +128,7 @@ describe('a connection that was kept, and', () => {
     const send = senderWith({ timeout: 60 })
     expect(await send(url)).toMatchObject({ result: 'delivered' })
     await untilFree()
-    expect(await send(url)).toMatchObject({ result: 'status', status: 408, answer: 'old', repeated: true })
+    expect(await send(url)).toMatchObject({ result: 'status', status: 408, responseBody: 'old', repeated: true })
     expect(again.seen).toEqual({ requests: 3, connections: 2 })
     const others = [
       timedOut.replace('Connection: close\r\n', ''),
@@ -142,7 +142,7 @@ describe('a connection that was kept, and', () => {
       expect(await sendOther(address)).toMatchObject({ result: 'delivered' })
       await untilFree()
       const outcome = await sendOther(address)
-      expect(outcome).toMatchObject({ result: 'status', answer: 'old' })
+      expect(outcome).toMatchObject({ result: 'status', responseBody: 'old' })
       expect(outcome).not.toHaveProperty('repeated')
       expect(seen.requests).toBe(2)
     }
@@ -193,10 +193,10 @@ test.each(['none', 'fifo', 'subject'] as const)(
 
 describe('a connection of some age', () => {
   /** Two receivers at one port of two addresses, and the name server that says which is meant. */
-  async function twoReceivers(answer: (socket: Socket) => void) {
-    const old = serving(answer)
+  async function twoReceivers(respond: (socket: Socket) => void) {
+    const old = serving(respond)
     const port = await listening(old.server, '127.0.0.1')
-    const next = serving(answer)
+    const next = serving(respond)
     await listening(next.server, '127.0.0.2', port)
     const names = await nameServer({ a: { addresses: ['127.0.0.1'] }, aaaa: {} })
     return { url: `http://name.example:${port}/`, old: old.seen, next: next.seen, names }

@@ -201,7 +201,7 @@ test('a retry that is due after the key was taken away waits, and uses up no att
   const before = all.attempts.length
   await pass(300)
   expect(hook.received.length).toBe(before)
-  hook.answer = status(204)
+  hook.respond = status(204)
   all.relay.reconfigure({ ...loopback }, [first])
   await until(() => all.attempts.some(({ state }) => state === 'delivered'), 'it is delivered')
   expect(all.attempts.at(-1)?.attempt).toBe(before + 1)

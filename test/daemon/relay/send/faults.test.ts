@@ -119,8 +119,8 @@ describe('an attempt at a receiver that', () => {
     let connections = 0
     const server = createServer((socket) => {
       connections++
-      const answer = `HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\n${'x'.repeat(60_000)}`
-      socket.on('data', (data) => void (data.includes('POST ') && socket.write(answer)))
+      const response = `HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\n${'x'.repeat(60_000)}`
+      socket.on('data', (data) => void (data.includes('POST ') && socket.write(response)))
     })
     const url = `http://127.0.0.1:${await listening(server)}/`
     const send = senderWith({ timeout: 10 })

@@ -51,12 +51,12 @@ describe('of a receiver that echoes the request', () => {
     })
     const outcome = await send(url)
     expect(outcome).toMatchObject({ result: 'status', status: 500, reason: '500' })
-    expect(outcome.answer).toContain(`"authorization",\n  "${hiddenMark}"`)
-    expect(outcome.answerHeaders).toContain(`x-raw: ${hiddenMark}`)
+    expect(outcome.responseBody).toContain(`"authorization",\n  "${hiddenMark}"`)
+    expect(outcome.responseHeaders).toContain(`x-raw: ${hiddenMark}`)
     expect(signatures).toHaveLength(2)
     for (const value of [...all, ...signatures, 'endpoint>', 'dark-mode', '"prod"']) {
-      expect(outcome.answer).not.toContain(value)
-      expect(outcome.answerHeaders).not.toContain(value)
+      expect(outcome.responseBody).not.toContain(value)
+      expect(outcome.responseHeaders).not.toContain(value)
     }
   })
 
@@ -67,15 +67,15 @@ describe('of a receiver that echoes the request', () => {
         await new Promise<void>((done) => void response.write(character, () => setImmediate(done)))
       response.end()
     })
-    expect(await send(url)).toMatchObject({ answer: `before ${hiddenMark} after` })
+    expect(await send(url)).toMatchObject({ responseBody: `before ${hiddenMark} after` })
   })
 
   test.each([8170, 8180, 8191, 8192])('no part of a secret that begins at byte %i is kept', async (length) => {
     const url = await echo((request, response) => {
       response.writeHead(500).end(`${'.'.repeat(length)}${request.headers['x-gateway']}${'.'.repeat(50_000)}`)
     })
-    const { answer = '' } = await send(url)
-    expect(answer.replace(/^\.+/, '')).toBe(hiddenMark.slice(0, 8192 - length))
+    const { responseBody = '' } = await send(url)
+    expect(responseBody.replace(/^\.+/, '')).toBe(hiddenMark.slice(0, 8192 - length))
   })
 
   test('no part of a secret is kept where the receiver cuts it off', async () => {
@@ -83,7 +83,7 @@ describe('of a receiver that echoes the request', () => {
       const url = await echo((request, response) => {
         response.writeHead(500).end(`got ${String(request.headers['x-gateway']).slice(0, -cut)}`)
       })
-      expect(await send(url)).toMatchObject({ answer: `got ${hiddenMark}` })
+      expect(await send(url)).toMatchObject({ responseBody: `got ${hiddenMark}` })
     }
   })
 
@@ -99,18 +99,18 @@ describe('of a receiver that echoes the request', () => {
       response.writeHead(500, { 'content-encoding': encoding })
       response.end(compress(`error: ${JSON.stringify(request.headers)}${'x'.repeat(100_000)}`))
     })
-    const { answer = '' } = await send(url)
-    expect(answer).toMatch(/^error: \{/)
-    expect(answer.length).toBeLessThanOrEqual(8192)
-    expect(answer).toMatch(/x{7000}$/)
-    for (const value of all) expect(answer).not.toContain(value)
+    const { responseBody = '' } = await send(url)
+    expect(responseBody).toMatch(/^error: \{/)
+    expect(responseBody.length).toBeLessThanOrEqual(8192)
+    expect(responseBody).toMatch(/x{7000}$/)
+    for (const value of all) expect(responseBody).not.toContain(value)
   })
 })
 
 describe('a compressed body that', () => {
   const kept = async (encoding: string, body: Buffer) => {
     const url = await echo((_, response) => void response.writeHead(500, { 'content-encoding': encoding }).end(body))
-    return (await send(url)).answer
+    return (await send(url)).responseBody
   }
   const noise = (length: number) => {
     let state = 1
@@ -229,7 +229,7 @@ test('a response without a body that echoes is kept as before', async () => {
     status: 503,
     reason: '503',
     retryAfter: undefined,
-    answer: 'no',
-    answerHeaders: 'content-length: 2\nx-a: b',
+    responseBody: 'no',
+    responseHeaders: 'content-length: 2\nx-a: b',
   })
 })

@@ -1,7 +1,7 @@
 /** Keys and signing secrets that were replaced: how long, and how, the old ones hold. */
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { type Answer, bench, endpoint, event, type Received, receiver, status, until } from '../support.ts'
+import { bench, endpoint, event, type Received, type Responder, receiver, status, until } from '../support.ts'
 
 const secretOf = (fill: number): string => `whsec_${Buffer.alloc(24, fill).toString('base64')}`
 const [fresh, old] = [secretOf(1), secretOf(2)]
@@ -19,7 +19,7 @@ const signatures = ({ headers, body }: Received, ...secrets: string[]): string =
 
 /** A receiver that accepts one key. */
 const knows =
-  (key: string, refusal = 401): Answer =>
+  (key: string, refusal = 401): Responder =>
   ({ headers }, response) =>
     void response.writeHead(headers.authorization === `Bearer ${key}` ? 204 : refusal).end()
 
@@ -58,7 +58,7 @@ describe('a key that was replaced', () => {
     expect(all.attempts).toMatchObject([{ state: 'delivered', status: 204, attempt: 1 }])
     expect(bearers(hook.received)).toEqual(['k2', 'k1'])
     expect(hook.received.map(({ headers }) => headers['webhook-id'])).toEqual(['a', 'a'])
-    hook.answer = knows('k2')
+    hook.respond = knows('k2')
     await all.restart()
     await all.append(event('b'))
     await until(() => all.attempts.length === 2, 'the other attempt is over')

@@ -40,22 +40,22 @@ test.each([
   ['503', { 'retry-after': '1', 'content-type': 'application/json; charset=utf-8' }, { error: expect.stringContaining('busy') }],
 ])('a fault %s is answered as the API would', async (kind, headers, body) => {
   const { get, direct } = await served([`${kind}:1`])
-  const answer = await get('/tags', { method: 'POST', body: '{"title":"Oil"}' })
-  const seen = Object.fromEntries(Object.keys(headers).map((name) => [name, answer.headers.get(name)]))
-  expect({ status: answer.status, fault: answer.headers.get('folkmoot-fault'), seen }).toEqual({
+  const response = await get('/tags', { method: 'POST', body: '{"title":"Oil"}' })
+  const seen = Object.fromEntries(Object.keys(headers).map((name) => [name, response.headers.get(name)]))
+  expect({ status: response.status, fault: response.headers.get('folkmoot-fault'), seen }).toEqual({
     status: Number(kind),
     fault: kind,
     seen: headers,
   })
-  expect(await answer.json()).toMatchObject(body)
+  expect(await response.json()).toMatchObject(body)
   expect(await direct.tags.list().toArray({ limit: 9 })).toEqual([])
 })
 
 test.each(['502', '504'])('a fault %s is the page of a proxy, and a HEAD has no body', async (kind) => {
   const { get } = await served([`${kind}:1`])
-  const answer = await get('/me')
-  expect([answer.status, answer.headers.get('content-type')]).toEqual([Number(kind), 'text/html'])
-  expect(await answer.text()).toContain(`<h1>${kind} `)
+  const response = await get('/me')
+  expect([response.status, response.headers.get('content-type')]).toEqual([Number(kind), 'text/html'])
+  expect(await response.text()).toContain(`<h1>${kind} `)
   expect(await (await get('/me', { method: 'HEAD' })).text()).toBe('')
 })
 

@@ -63,9 +63,9 @@ test('requests that came before the end of the input are answered, and a cancell
     { method: 'notifications/cancelled', params: { requestId: 3 } },
   ]
   agent.stdin.end(lines.map((line) => `${JSON.stringify({ jsonrpc: '2.0', ...line })}\n`).join(''))
-  const [answers, [code]] = await Promise.all([text(agent.stdout), once(agent, 'close')])
+  const [responses, [code]] = await Promise.all([text(agent.stdout), once(agent, 'close')])
   const byId = new Map(
-    answers
+    responses
       .trimEnd()
       .split('\n')
       .map((line) => [JSON.parse(line).id, JSON.parse(line).result]),
@@ -78,7 +78,7 @@ test('messages that are no JSON-RPC are refused and named in one line each, and 
   const args = [program('folkmoot'), 'mcp', '--url', 'http://127.0.0.1:9', '--network', '1', '--token', 'secret-token']
   const agent = spawn(process.execPath, args, { env: environment() })
   onTestFinished(() => void agent.kill())
-  const [answers, warned] = [createInterface(agent.stdout), text(agent.stderr)]
+  const [responses, warned] = [createInterface(agent.stdout), text(agent.stderr)]
   const lines = [
     'garbage',
     '[]',
@@ -91,13 +91,13 @@ test('messages that are no JSON-RPC are refused and named in one line each, and 
     '{"jsonrpc":"2.0","id":2,"method":"nothing"}',
   ]
   agent.stdin.write(`${lines.join('\n')}\n`)
-  const answered: unknown[] = []
-  for await (const line of answers) {
+  const errors: unknown[] = []
+  for await (const line of responses) {
     const { id, error } = JSON.parse(line)
-    answered.push([id, error.code])
+    errors.push([id, error.code])
     if (id === 2) agent.stdin.end()
   }
-  expect(answered).toEqual([
+  expect(errors).toEqual([
     [null, -32700],
     [null, -32600],
     [null, -32600],

@@ -90,10 +90,10 @@ test('a demo network that was pulled and served again does not differ, until som
 })
 
 async function firstMember({ url, token }: { url: string; token: string }): Promise<string> {
-  const answer = await fetch(`${url}/admin/v1/networks/demo/members?per_page=1`, {
+  const reply = await fetch(`${url}/admin/v1/networks/demo/members?per_page=1`, {
     headers: { authorization: `Bearer ${token}` },
   })
-  return JSON.parse(await answer.text()).items[0].id
+  return JSON.parse(await reply.text()).items[0].id
 }
 
 test('wrong options name themselves and the remedy', async () => {
@@ -186,14 +186,14 @@ test(`${count} members arrive whole through 429s, 503s and lost connections, wit
   })
   let requests = 0
   let onRequest = (): void => {}
-  const answer = toNodeListener(source.community)
+  const respond = toNodeListener(source.community)
   const server = createServer((request, response) => {
     requests++
     onRequest()
     if (requests % 17 === 0) return void response.writeHead(429, { 'retry-after': '0' }).end('{}')
     if (requests % 23 === 0) return void response.writeHead(503, { 'retry-after': '0' }).end('{}')
     if (requests % 41 === 0) return void request.destroy()
-    answer(request, response)
+    respond(request, response)
   })
   const url = await listening(server)
   onTestFinished(() => {

@@ -1,19 +1,19 @@
 /** `folkmoot diff`: two servers that answer alike, and two that do not. */
 import { expect, test } from 'vitest'
 import { memoryStorage } from '../../../../adapters/storage/memory.ts'
-import { askRecord, reach, sideOf } from '../../../../daemon/server/moving/diff/ask.ts'
 import { compareServers } from '../../../../daemon/server/moving/diff/compare-servers.ts'
+import { reach, requestRecord, sideOf } from '../../../../daemon/server/moving/diff/compared-server.ts'
 import { compare } from '../../../../daemon/server/moving/diff/differences.ts'
 import { listRoutes, recordRoutes } from '../../../../daemon/server/moving/diff/reads.ts'
 import { createCommunity } from '../../../../lib/index.ts'
 import { operations } from '../../../../lib/operations.ts'
 import type { Storage } from '../../../../lib/storage/contract.ts'
 import { testPorts } from '../../../support/ports.ts'
-import { type Answer, jumpingTiming, pullFrom, type Source, seededSource, timeout } from './support.ts'
+import { jumpingTiming, pullFrom, type Responder, type Source, seededSource, timeout } from './support.ts'
 
-const side = (name: string, { community, token }: Source, answer: Answer = (request) => community.fetch(request)) => {
+const side = (name: string, { community, token }: Source, respond: Responder = (request) => community.fetch(request)) => {
   const base = `https://${name}.test`
-  return sideOf({ name, base, options: { baseUrl: base, network: '1', token, fetch: answer, timing: jumpingTiming(), timeout } })
+  return sideOf({ name, base, options: { baseUrl: base, network: '1', token, fetch: respond, timing: jumpingTiming(), timeout } })
 }
 
 /** A server over a storage, with a key of a member. */
@@ -25,7 +25,7 @@ async function served(storage: Storage, member_id: string, clock: { now(): numbe
 
 /** The answers of the source, changed. */
 const changed =
-  ({ community }: Source, change: (text: string, path: string) => string): Answer =>
+  ({ community }: Source, change: (text: string, path: string) => string): Responder =>
   async (request) => {
     const response = await community.fetch(request)
     const path = new URL(request.url).pathname.replace('/admin/v1/networks/1', '')
@@ -42,20 +42,20 @@ test('every GET of the API answers the same after a pull, with every id and filt
   const copy = await served(target, source.owner.id, source.clock)
   const asked = new Set<string>()
   let requests = 0
-  const counting: Answer = (request) => {
+  const counting: Responder = (request) => {
     requests++
     return copy.community.fetch(request)
   }
   const result = await compareServers({
     ...{ a: side('a', source), b: side('b', copy, counting), sample: Number.POSITIVE_INFINITY, ignore: [] },
-    tell: (operation) => void asked.add(operation),
+    onProgress: (operation) => void asked.add(operation),
   })
   expect(result.differences).toEqual([])
   const gets = operations.filter(({ method }) => method === 'GET').map(({ id }) => id)
   expect([...asked].sort()).toEqual(gets.sort())
   expect(listRoutes.length + recordRoutes.length + 1).toBe(gets.length)
   // Lists are read several at a time. The first request only reaches the server.
-  expect(result.answers).toBe(requests - 1)
+  expect(result.responses).toBe(requests - 1)
   expect(requests).toBeGreaterThan(150)
 })
 
@@ -79,7 +79,7 @@ test('a value, a missing field, a type and a record that differ are told, each w
 
 test('another status, another envelope and another order are differences', async () => {
   const source = await seededSource()
-  const b: Answer = async (request) => {
+  const b: Responder = async (request) => {
     const path = new URL(request.url).pathname.replace('/admin/v1/networks/1', '')
     const response = await source.community.fetch(request)
     if (path === '/badges' || path === '/plans') {
@@ -127,7 +127,7 @@ test('a sample asks less, and a record more at one server is not taken for two d
   await pullFrom(source, target)
   const copy = await served(target, source.owner.id, source.clock)
   const few = await compared(side('a', source), side('b', copy), { sample: 2 })
-  expect([few.total, few.answers < whole.answers]).toEqual([0, true])
+  expect([few.total, few.responses < whole.responses]).toEqual([0, true])
   expect(other.token).not.toBe(source.token)
   const more = changed(source, (text, path) => (path === '/tags' ? text.replace('"items":[', '"items":[{"id":"5"},') : text))
   const { differences } = await compared(side('a', source), side('b', source, more), { sample: 3 })
@@ -141,7 +141,7 @@ test('a server that ends on the way, a gateway without it, and a page in place o
   const all = side('a', source)
   for (const status of [undefined, 401, 429, 502, 503, 504]) {
     let requests = 0
-    const ends: Answer = (request) => {
+    const ends: Responder = (request) => {
       if (++requests < 30) return source.community.fetch(request)
       if (status === undefined) throw new TypeError('fetch failed')
       return new Response('<html></html>', { status })
@@ -151,9 +151,9 @@ test('a server that ends on the way, a gateway without it, and a page in place o
       await expect(compared(...sides)).rejects.toThrow(status === undefined ? /connection failed/ : new RegExp(String(status)))
     }
   }
-  const page: Answer = () => new Response('<html></html>', { headers: { 'content-type': 'text/html' } })
+  const page: Responder = () => new Response('<html></html>', { headers: { 'content-type': 'text/html' } })
   await expect(compared(side('a', source, page), side('b', source, page))).rejects.toThrow(/a is not there/)
-  const elsewhere: Answer = () => Response.json({ error: 'Network not found' }, { status: 404 })
+  const elsewhere: Responder = () => Response.json({ error: 'Network not found' }, { status: 404 })
   await expect(compared(side('a', source, elsewhere), side('b', source, elsewhere))).rejects.toThrow(/status 404/)
 })
 
@@ -161,17 +161,17 @@ test('requests that both tokens may not make are counted, and are no answers tha
   const source = await seededSource()
   const few = { ...source, token: await source.newToken(['tags:read']) }
   const some = await compared(side('a', few), side('b', few))
-  expect([some.total, some.answers > 0, some.refused > 20]).toEqual([0, true, true])
+  expect([some.total, some.responses > 0, some.refused > 20]).toEqual([0, true, true])
   const none = { ...source, token: await source.newToken(['tags:write']) }
   const nothing = await compared(side('a', none), side('b', none))
-  expect([nothing.total, nothing.answers]).toEqual([0, 0])
+  expect([nothing.total, nothing.responses]).toEqual([0, 0])
   // A token that lacks a scope on one side only is a difference.
   expect((await compared(side('a', source), side('b', few))).total).toBeGreaterThan(20)
 })
 
 test('a server that does not answer, or refuses the token, ends the comparison', async () => {
   const source = await seededSource()
-  const dead: Answer = () => {
+  const dead: Responder = () => {
     throw new TypeError('fetch failed')
   }
   await expect(compared(side('a', source), side('b', source, dead))).rejects.toThrow(/connection failed/)
@@ -179,7 +179,7 @@ test('a server that does not answer, or refuses the token, ends the comparison',
   await expect(compared(side('a', source), side('b', stranger))).rejects.toThrow(/401/)
   const [me] = recordRoutes.filter(({ id }) => id === 'me.show')
   if (!me) throw new Error('there is a request for the token’s own member')
-  const asked = askRecord(side('b', stranger), { route: me, params: {}, query: {} }, new AbortController().signal)
+  const asked = requestRecord(side('b', stranger), { route: me, params: {}, query: {} }, new AbortController().signal)
   await expect(asked).rejects.toThrow(/401/)
 })
 
@@ -193,7 +193,7 @@ test('fields with names of any alphabet around the records are compared', async 
 test('an answer beyond the limit of the client is named as that, and not read to its end', async () => {
   const source = await seededSource()
   let sent = 0
-  const endless: Answer = async () =>
+  const endless: Responder = async () =>
     new Response(
       new ReadableStream({
         pull(controller) {

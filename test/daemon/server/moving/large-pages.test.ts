@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { toNodeListener } from '../../../../adapters/http/node.ts'
 import { memoryStorage } from '../../../../adapters/storage/memory.ts'
-import { sideOf } from '../../../../daemon/server/moving/diff/ask.ts'
 import { compareServers } from '../../../../daemon/server/moving/diff/compare-servers.ts'
+import { sideOf } from '../../../../daemon/server/moving/diff/compared-server.ts'
 import { createCommunity } from '../../../../lib/index.ts'
 import { temporaryDirectory } from '../../../support/directory.ts'
 import { onLoopback } from '../../../support/on-loopback.ts'
@@ -24,7 +24,7 @@ test('101 comments of 99,990 characters of links are pulled and compared, in pag
   const sizes: (string | null)[] = []
   const target = memoryStorage()
   await pullFrom(source, target, {
-    answer: (request) => {
+    respond: (request) => {
       const { pathname, searchParams } = new URL(request.url)
       if (pathname.endsWith('/posts/401/comments')) sizes.push(searchParams.get('per_page'))
       return source.community.fetch(request)
@@ -41,11 +41,11 @@ test('101 comments of 99,990 characters of links are pulled and compared, in pag
     return sideOf({ name, base, options: { baseUrl: base, network: '1', token, fetch, timing: jumpingTiming(), timeout } })
   }
   const ignore = ['/events', '/members', '/courseworks', '/custom_fields', '/spaces', '/plans']
-  const { total, answers } = await compareServers({
+  const { total, responses } = await compareServers({
     ...{ a: side('a', source), b: side('b', { community: copy, token }), sample: 200, ignore },
   })
   expect(total).toBe(0)
-  expect(answers).toBeGreaterThan(100)
+  expect(responses).toBeGreaterThan(100)
 })
 
 test('a record that is too large alone ends the command with its place, and with no promise', async () => {

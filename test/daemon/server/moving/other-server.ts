@@ -115,7 +115,7 @@ const emptyBelow =
 
 const shortPage = 7
 
-function answer(request: IncomingMessage, response: ServerResponse): ServerResponse {
+function respond(request: IncomingMessage, response: ServerResponse): ServerResponse {
   const url = new URL(request.url ?? '/', 'http://elsewhere.test')
   const path = url.pathname.replace(/^\/api\/admin\/v1\/networks\/42/, '').replace(/(.)\/$/, '$1')
   const send = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): ServerResponse =>
@@ -144,5 +144,5 @@ export const recordsAt = (path: string): number => lists[path]?.records.length ?
 
 /** Starts it. @returns its address, with a prefix */
 export async function otherServer(): Promise<string> {
-  return `${await onLoopback((request, response) => void answer(request, response))}/api`
+  return `${await onLoopback((request, response) => void respond(request, response))}/api`
 }

@@ -8,7 +8,7 @@ import { members } from '../../../../lib/storage/tables/members.ts'
 import { purchases, subscriptions } from '../../../../lib/storage/tables/plans.ts'
 import { createTestCommunity } from '../../../support/community.ts'
 import { wrappedStorage } from '../../../support/storage.ts'
-import { type Answer, clientOf, everything, given, jumpingTiming, pullFrom, seededSource } from './support.ts'
+import { clientOf, everything, given, jumpingTiming, pullFrom, type Responder, seededSource } from './support.ts'
 
 const changesIn = ({ lists }: Awaited<ReturnType<typeof pullFrom>>) =>
   lists.filter(({ added, changed, removed }) => added + changed + removed > 0)
@@ -161,16 +161,16 @@ test('a list of many pages continues behind the last page that was written', asy
   const target = memoryStorage()
   const asked: string[] = []
   const cutAfter =
-    (pages: number): Answer =>
+    (pages: number): Responder =>
     (request) => {
       const { pathname, search } = new URL(request.url)
       if (pathname.endsWith('/tags')) asked.push(search)
       if (pathname.endsWith('/tags') && asked.length > pages) throw new Error('the power went')
       return source.community.fetch(request)
     }
-  await expect(pullFrom(source, target, { answer: cutAfter(3) })).rejects.toThrow()
+  await expect(pullFrom(source, target, { respond: cutAfter(3) })).rejects.toThrow()
   asked.length = 0
-  const report = await pullFrom(source, target, { answer: cutAfter(99) })
+  const report = await pullFrom(source, target, { respond: cutAfter(99) })
   expect(asked.length).toBe(2)
   expect(report.lists.find(({ list }) => list === 'tags')).toMatchObject({ read: 450, added: 450, changed: 0, removed: 0 })
   expect((await given(target))['segments']).toEqual((await given(source.storage))['segments'])
@@ -182,23 +182,23 @@ test('a list whose link the server does not take any more is read from its begin
   const target = memoryStorage()
   const asked: string[] = []
   const refuses =
-    (isRefused: (search: string) => boolean): Answer =>
+    (isRefused: (search: string) => boolean): Responder =>
     (request) => {
       const { pathname, search } = new URL(request.url)
       if (!pathname.endsWith('/tags')) return source.community.fetch(request)
       asked.push(search)
       return isRefused(search) ? Response.json({ error: 'after is not known' }, { status: 400 }) : source.community.fetch(request)
     }
-  const cut: Answer = (request) => {
+  const cut: Responder = (request) => {
     if (request.url.includes('/tags?') && asked.length === 3) throw new Error('the power went')
     return refuses(() => false)(request)
   }
-  await expect(pullFrom(source, target, { answer: cut })).rejects.toThrow()
+  await expect(pullFrom(source, target, { respond: cut })).rejects.toThrow()
   asked.length = 0
   const warnings: string[] = []
   const warn = (sentence: string) => void warnings.push(sentence)
   const report = await pullFrom(source, target, {
-    answer: refuses((search) => asked.length === 1 && search.includes('after')),
+    respond: refuses((search) => asked.length === 1 && search.includes('after')),
     warn,
   })
   expect(asked.length).toBe(6)
@@ -209,7 +209,7 @@ test('a list whose link the server does not take any more is read from its begin
   expect((await given(target))['segments']).toEqual((await given(source.storage))['segments'])
   expect((await everything(target))['idempotency_keys']?.length).toBe(1)
   // A server that never takes its links is not asked for ever.
-  const always = pullFrom(source, memoryStorage(), { answer: refuses((search) => search.includes('after')) })
+  const always = pullFrom(source, memoryStorage(), { respond: refuses((search) => search.includes('after')) })
   await expect(always).rejects.toThrow(/tags: 400 after is not known/)
 })
 
@@ -220,7 +220,7 @@ test('a list of empty pages without an end ends the pull', async () => {
     if (!new URL(request.url).pathname.endsWith('/custom_fields')) return source.community.fetch(request)
     return Response.json({ items: [], links: { self: request.url, next: `https://source.test/?cursor=${++asked}` } })
   }
-  await expect(pullFrom(source, memoryStorage(), { answer: empty, only: ['tags'] })).rejects.toThrow(
+  await expect(pullFrom(source, memoryStorage(), { respond: empty, only: ['tags'] })).rejects.toThrow(
     '1000 pages without a record',
   )
   expect(asked).toBe(1000)
@@ -229,18 +229,20 @@ test('a list of empty pages without an end ends the pull', async () => {
 test('a list whose links lead in a circle ends the pull', async () => {
   const source = await seededSource()
   const tags = (items: readonly object[], next: string | null) => Response.json({ items, links: { self: '', next } })
-  const circling: Answer = (request) => {
+  const circling: Responder = (request) => {
     const { pathname, searchParams } = new URL(request.url)
     if (!pathname.endsWith('/tags')) return source.community.fetch(request)
     const page = Number(searchParams.get('page') ?? 1)
     return tags([{ id: String(9000 + page), title: `Tag ${page}` }], `/tags?page=${(page % 3) + 1}`)
   }
-  await expect(pullFrom(source, memoryStorage(), { answer: circling, only: ['tags'] })).rejects.toThrow(/list of tags has no end/)
+  await expect(pullFrom(source, memoryStorage(), { respond: circling, only: ['tags'] })).rejects.toThrow(
+    /list of tags has no end/,
+  )
 })
 
 /** The source, whose list of tags is a page that is given. */
 const withTags =
-  ({ community }: Awaited<ReturnType<typeof seededSource>>, page: (request: Request) => string): Answer =>
+  ({ community }: Awaited<ReturnType<typeof seededSource>>, page: (request: Request) => string): Responder =>
   async (request) =>
     new URL(request.url).pathname.endsWith('/tags')
       ? new Response(page(request), { headers: { 'content-type': 'application/json' } })
@@ -250,7 +252,7 @@ test('a record that nests too deeply for a text does not end a pull', async () =
   const source = await seededSource()
   const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
   const page = () => `{"items":[{"id":"9001","title":"Deep","deep":${deep}}],"links":{"self":"","next":null}}`
-  const report = await pullFrom(source, memoryStorage(), { answer: withTags(source, page), only: ['tags'] })
+  const report = await pullFrom(source, memoryStorage(), { respond: withTags(source, page), only: ['tags'] })
   expect(report.lists.find(({ list }) => list === 'tags')).toMatchObject({ read: 1, added: 1, unread: null })
 })
 
@@ -258,7 +260,7 @@ test('a number that no column holds is left out, and does not end a pull', async
   const source = await seededSource()
   const target = memoryStorage()
   let changed = 0
-  const answer: Answer = async (request) => {
+  const respond: Responder = async (request) => {
     const response = await source.community.fetch(request)
     const text = (await response.text()).replaceAll(/"interval":1\b/g, () => {
       changed += 1
@@ -266,7 +268,7 @@ test('a number that no column holds is left out, and does not end a pull', async
     })
     return new Response(text, { status: response.status, headers: response.headers })
   }
-  await pullFrom(source, target, { answer })
+  await pullFrom(source, target, { respond })
   const { events } = await everything(target)
   expect([changed > 0, events?.map((event) => Object(event).interval)]).toEqual([true, [null, null, null]])
 })
@@ -276,12 +278,12 @@ test('texts and ids lose what no database holds, wherever they are', async () =>
   const target = memoryStorage()
   // As of a server that cuts its texts in the midst of an emoji.
   const cut = String.raw`\ud83d\u0000`
-  const answer: Answer = async (request) => {
+  const respond: Responder = async (request) => {
     const response = await source.community.fetch(new Request(request.url.replace('%EF%BF%BD101', '101'), request))
     const text = (await response.text()).replaceAll('"101"', `"${cut}101"`).replaceAll('"description":"', `$&${cut}`)
     return new Response(text, response)
   }
-  const { lists } = await pullFrom(source, target, { answer })
+  const { lists } = await pullFrom(source, target, { respond })
   const { posts, idempotency_keys, ...others } = await everything(target)
   expect(posts?.every((post) => /^(?:\ufffd|$)/.test(Object(post).description ?? ''))).toBe(true)
   expect(idempotency_keys?.map((note) => Object(note).body)).toContainEqual(expect.stringContaining('\ufffd101'))
@@ -292,13 +294,13 @@ test('texts and ids lose what no database holds, wherever they are', async () =>
 test('a network with an impossible subdomain is refused, before anything of it is printed or stored', async () => {
   const source = await seededSource()
   const target = memoryStorage()
-  const answer: Answer = async (request) => {
+  const respond: Responder = async (request) => {
     const response = await source.community.fetch(request)
     const text = await response.text()
     const changed = text.replace('"subdomain":"demo"', '"subdomain":"\\u001b]0;mine\\u0007"')
     return new Response(changed, { status: response.status, headers: response.headers })
   }
-  await expect(pullFrom(source, target, { answer })).rejects.toThrow('"\\u001b]0;mine\\u0007", cannot be one')
+  await expect(pullFrom(source, target, { respond })).rejects.toThrow('"\\u001b]0;mine\\u0007", cannot be one')
   expect((await everything(target))['networks']).toEqual([])
 })
 
@@ -306,14 +308,14 @@ test('429, 503 and lost connections cost time and nothing else', async () => {
   const source = await seededSource()
   const target = memoryStorage()
   let requests = 0
-  const trouble: Answer = (request) => {
+  const trouble: Responder = (request) => {
     requests++
     if (requests % 5 === 0) return Response.json({ error: 'slow down' }, { status: 429, headers: { 'retry-after': '2' } })
     if (requests % 7 === 0) return Response.json({ error: 'later' }, { status: 503 })
     if (requests % 11 === 0) throw new TypeError('fetch failed')
     return source.community.fetch(request)
   }
-  const report = await pullFrom(source, target, { answer: trouble })
+  const report = await pullFrom(source, target, { respond: trouble })
   expect(await given(target)).toEqual(await given(source.storage))
   expect(report.requests).toBe(requests)
 })
@@ -350,13 +352,13 @@ test.each([
 ])('the time of RateLimit-Reset, as %s, is a wait of at most an hour', async (_, reset, wait) => {
   const source = await seededSource()
   const timing = jumpingTiming()
-  const answer = async (request: Request) => {
+  const respond = async (request: Request) => {
     const response = await source.community.fetch(request)
     response.headers.set('x-ratelimit-remaining', '0')
     response.headers.set('x-ratelimit-reset', reset(timing.now()))
     return response
   }
-  await pullFrom(source, memoryStorage(), { source: clientOf(source, answer, timing), only: ['tags'] })
+  await pullFrom(source, memoryStorage(), { source: clientOf(source, respond, timing), only: ['tags'] })
   expect(timing.waits.length).toBeGreaterThan(1)
   expect(Math.max(...timing.waits)).toBe(wait)
 })
@@ -406,28 +408,28 @@ test('since: a removed tag is seen, and a removed comment of an unchanged post b
 test('ids that a storage cannot hold are replaced by the same ones each time, and asked for by their own', async () => {
   const source = await seededSource()
   const foreign = '18446744073709550101'
-  const answer: Answer = async (request) => {
+  const respond: Responder = async (request) => {
     const response = await source.community.fetch(new Request(request.url.replace(foreign, '101'), request))
     return new Response((await response.text()).replaceAll('"101"', `"${foreign}"`), response)
   }
   const target = memoryStorage()
-  await pullFrom(source, target, { answer })
+  await pullFrom(source, target, { respond })
   const rows = await everything(target)
   const id = rows['members']?.find((row) => Object(row).first_name === 'Grace')?.id ?? ''
   expect([isStorableId(id), id === '101']).toEqual([true, false])
   const carried = rows['member_segments']?.filter((row) => Object(row).member_id === id)
   expect(carried?.length).toBe(9)
-  expect(changesIn(await pullFrom(source, target, { answer }))).toEqual([])
+  expect(changesIn(await pullFrom(source, target, { respond }))).toEqual([])
 })
 
 test('a server with ids as numbers gives the same rows', async () => {
   const source = await seededSource()
-  const answer: Answer = async (request) => {
+  const respond: Responder = async (request) => {
     const response = await source.community.fetch(request)
     return new Response((await response.text()).replaceAll(/"(\w*id)":"(\d+)"/g, '"$1":$2'), response)
   }
   const target = memoryStorage()
-  await pullFrom(source, target, { answer })
+  await pullFrom(source, target, { respond })
   expect(await given(target)).toEqual(await given(source.storage))
 })
 

@@ -38,7 +38,7 @@ export interface Source {
 }
 
 /** How a request is answered, in place of the source. */
-export type Answer = (request: Request) => Response | Promise<Response>
+export type Responder = (request: Request) => Response | Promise<Response>
 
 /** The seeded network in memory, whose members all show their addresses. */
 export async function seededSource() {
@@ -52,17 +52,17 @@ export async function seededSource() {
 /** A client of a community. */
 export const clientOf = (
   { community, token }: Source,
-  answer: Answer = (request) => community.fetch(request),
+  respond: Responder = (request) => community.fetch(request),
   timing = jumpingTiming(),
-) => pacedClient({ baseUrl: 'https://source.test', network: '1', token, fetch: answer, timing, timeout })
+) => pacedClient({ baseUrl: 'https://source.test', network: '1', token, fetch: respond, timing, timeout })
 
 /** Pulls network 1 of a source. */
 export const pullFrom = (
   source: Source,
   storage: Storage,
-  { answer, ...options }: Partial<PullOptions> & { readonly answer?: Answer } = {},
+  { respond, ...options }: Partial<PullOptions> & { readonly respond?: Responder } = {},
 ): Promise<PullReport> =>
-  pullNetwork({ source: clientOf(source, answer), from: 'https://source.test network 1', storage, ...options })
+  pullNetwork({ source: clientOf(source, respond), from: 'https://source.test network 1', storage, ...options })
 
 /** Every row of a storage, by table. */
 export const everything = (storage: Storage): Promise<Readonly<Record<string, readonly Row[]>>> =>

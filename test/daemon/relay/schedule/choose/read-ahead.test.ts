@@ -99,7 +99,7 @@ test('a retry is sent though its lane is wanted while its result is being record
     return commit(turn, now)
   }
   let hasFailed = false
-  hook.answer = async (request, response) => {
+  hook.respond = async (request, response) => {
     if (hasFailed || hook.received.length !== read[0]) return status(204)(request, response)
     hasFailed = true
     await pass(100)

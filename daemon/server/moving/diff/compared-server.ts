@@ -25,7 +25,7 @@ const maxResponseBytes = 64 * 1024 * 1024
 const envelopeHeader = 'x-folkmoot-envelope'
 
 /** An answer to a request for one record. */
-export interface Answered {
+export interface RecordResponse {
   readonly status: number
   readonly body: unknown
 }
@@ -78,14 +78,18 @@ const isOurs = (status: number | undefined): boolean => status === undefined || 
  * @returns refusals too, with their body
  * @throws ClientError if there is no answer to compare
  */
-export async function askRecord({ paced }: Side, { route, params, query }: Read, signal: AbortSignal): Promise<Answered> {
+export async function requestRecord(
+  { paced }: Side,
+  { route, params, query }: Read,
+  signal: AbortSignal,
+): Promise<RecordResponse> {
   try {
-    const answered: unknown = await paced.run(async () => {
+    const response: unknown = await paced.run(async () => {
       signal.throwIfAborted()
       const call = paced.client.call(route.id, { params, query }, { signal })
       return 'withResponse' in call ? call.withResponse() : undefined
     })
-    return isApiRecord(answered) ? { status: Number(answered['status']), body: answered['data'] } : { status: 0, body: undefined }
+    return isApiRecord(response) ? { status: Number(response['status']), body: response['data'] } : { status: 0, body: undefined }
   } catch (error) {
     return refusalIn(error)
   }
@@ -97,25 +101,28 @@ export async function askRecord({ paced }: Side, { route, params, query }: Read,
  */
 export async function reach({ paced, name }: Side): Promise<void> {
   const shown = paced.client.network.show(fewRetries).withResponse()
-  const { status, body } = await shown.then((answer): Answered => ({ status: answer.status, body: answer.data }), refusalIn)
+  const { status, body } = await shown.then(
+    (response): RecordResponse => ({ status: response.status, body: response.data }),
+    refusalIn,
+  )
   if (isRefusedToken({ status, body })) return
   if (status >= 300 || !isApiRecord(body) || textOf(body['id']) === '')
     throw new UsageError(`${name} is not there (status ${status}): look at the address and at the network`)
 }
 
 /** Whether an answer is about the token alone: it lacks a scope (interface.md, 6.4). */
-export const isRefusedToken = ({ status, body }: Answered): boolean =>
+export const isRefusedToken = ({ status, body }: RecordResponse): boolean =>
   status === 403 && isApiRecord(body) && typeof body['message'] === 'string'
 
 /** The status and the body of a refusal. @throws any other error */
-function refusalIn(error: unknown): Answered {
+function refusalIn(error: unknown): RecordResponse {
   if (!isClientError(error) || error.status === undefined || isOurs(error.status)) throw error
   if (error.code === 'response_too_large') throw error
   return { status: error.status, body: error.body }
 }
 
 /** A page of a list, or a refusal. */
-export interface PageAnswered {
+export interface PageResponse {
   readonly status: number
   readonly body: unknown
   readonly records: readonly unknown[]
@@ -124,29 +131,29 @@ export interface PageAnswered {
 }
 
 /** The pages of a list, one after the other; a refusal ends it. */
-export async function* askPages({ paced }: Side, { route, params, query }: Read, perPage: number, signal: AbortSignal) {
+export async function* requestPages({ paced }: Side, { route, params, query }: Read, perPage: number, signal: AbortSignal) {
   const isAnother = pageWatch(route.id)
   for (let from: string | null = null; ; ) {
-    const asked: Readonly<Record<string, unknown>> = from === null ? { ...query, per_page: String(perPage) } : { from }
+    const pageQuery: Readonly<Record<string, unknown>> = from === null ? { ...query, per_page: String(perPage) } : { from }
     let page: Awaited<List<unknown>>
     try {
-      const answered: unknown = await paced.run(async () => {
+      const response: unknown = await paced.run(async () => {
         signal.throwIfAborted()
-        return paced.client.call(route.id, { params, query: asked }, { signal })
+        return paced.client.call(route.id, { params, query: pageQuery }, { signal })
       })
       // A list is awaited for its page.
-      page = answered as Awaited<List<unknown>>
+      page = response as Awaited<List<unknown>>
     } catch (error) {
-      yield { ...refusalIn(error), records: [], isLast: true, envelope: '' } satisfies PageAnswered
+      yield { ...refusalIn(error), records: [], isLast: true, envelope: '' } satisfies PageResponse
       return
     }
     if (!isAnother(page)) {
-      yield { status: page.status, body: undefined, records: [], isLast: true, envelope: '' } satisfies PageAnswered
+      yield { status: page.status, body: undefined, records: [], isLast: true, envelope: '' } satisfies PageResponse
       return
     }
     const envelope = decodeURIComponent(page.headers.get(envelopeHeader) ?? '')
     from = page.links.next
-    yield { status: page.status, body: undefined, records: page.items, isLast: from === null, envelope } satisfies PageAnswered
+    yield { status: page.status, body: undefined, records: page.items, isLast: from === null, envelope } satisfies PageResponse
     if (from === null) return
   }
 }

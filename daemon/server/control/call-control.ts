@@ -12,7 +12,7 @@ import { type ControlFile, controlHost, readControlFile, socketAddress } from '.
 const defaultTimeoutMs = 10_000
 
 /** Nobody listens: the server has ended or crashed. */
-class NobodyThere extends Error {}
+class NoServer extends Error {}
 
 /**
  * The operator of the server that a control file belongs to.
@@ -23,26 +23,26 @@ class NobodyThere extends Error {}
 export async function serverAt(file: string, timeoutMs = defaultTimeoutMs): Promise<ServerOperator | undefined> {
   const control = await readControlFile(file)
   if (!control) return undefined
-  const send = (call: string, args: readonly unknown[]) => ask(file, control, { call, args }, timeoutMs)
+  const send = (call: string, args: readonly unknown[]) => sendCall(file, control, { call, args }, timeoutMs)
   try {
     await send('networks.list', [])
   } catch (error) {
-    if (error instanceof NobodyThere) return undefined
+    if (error instanceof NoServer) return undefined
     throw error
   }
   return operatorOver((call, args) =>
     send(call, args).catch((error: unknown) => {
-      throw error instanceof NobodyThere ? new CommandFailure(`the server of ${file} has ended: run the command again`) : error
+      throw error instanceof NoServer ? new CommandFailure(`the server of ${file} has ended: run the command again`) : error
     }),
   )
 }
 
-interface Question {
+interface Call {
   readonly call: string
   readonly args: readonly unknown[]
 }
 
-async function ask(file: string, control: ControlFile, { call, args }: Question, timeoutMs: number): Promise<unknown> {
+async function sendCall(file: string, control: ControlFile, { call, args }: Call, timeoutMs: number): Promise<unknown> {
   const address = socketAddress(file, control.socket)
   const silent = new CommandFailure(
     `process ${control.pid} holds ${file.replace(/\.control$/, '')} and does not answer on its control socket: look at its log, or end it`,
@@ -81,7 +81,7 @@ function post(socketPath: string, token: string, body: string, timeoutMs: number
       response.on('error', reject)
     })
     sent.setTimeout(timeoutMs, () => sent.destroy(silent))
-    sent.on('error', (error) => reject(['ECONNREFUSED', 'ENOENT'].includes(errorCode(error)) ? new NobodyThere() : error))
+    sent.on('error', (error) => reject(['ECONNREFUSED', 'ENOENT'].includes(errorCode(error)) ? new NoServer() : error))
     sent.end(body)
   })
 }

@@ -14,8 +14,8 @@ const maxInformational = 16
 const maxInformationalBytes = 64 * 1024
 
 /** An answer that is not HTTP as it should be. */
-export class BadAnswer extends Error {
-  override readonly name = 'BadAnswer'
+export class BadResponse extends Error {
+  override readonly name = 'BadResponse'
 }
 
 /** A connection that had been used before is closed by a 408: the receiver was about to do so before it got the request. */
@@ -25,7 +25,7 @@ class TimedOut extends Error {
 }
 
 /** Errors of connections that had been used before, and broke before the first byte of the next answer, or with such a 408. */
-const unanswered = new WeakSet<Error>()
+const withoutResponse = new WeakSet<Error>()
 
 /** What broke a connection first. Undici hands on the last error, and after an alert of TLS that is the end of the connection. */
 const first = new WeakMap<Error, Error>()
@@ -34,10 +34,10 @@ const first = new WeakMap<Error, Error>()
 export const firstError = (error: unknown): unknown => (error instanceof Error ? (first.get(error) ?? error) : error)
 
 /** Whether a connection that had been kept broke without an answer to the request: the receiver may have closed it long before. */
-export const brokeUnanswered = (error: unknown): boolean => error instanceof Error && unanswered.has(error)
+export const brokeWithoutResponse = (error: unknown): boolean => error instanceof Error && withoutResponse.has(error)
 
 /** Bounds the answers on a connection, drops those that are informational, and remembers how it breaks. */
-export function watchAnswers(socket: Socket): void {
+export function watchResponses(socket: Socket): void {
   const read = socket.read.bind(socket)
   let written = 0
   let bytes = 0
@@ -62,14 +62,14 @@ export function watchAnswers(socket: Socket): void {
       noticeRequest()
       bytes += chunk.length
       try {
-        if (bytes > maxBytes) throw new BadAnswer('endless answer')
+        if (bytes > maxBytes) throw new BadResponse('endless answer')
         const final = dropInformational(chunk)
         const rest = isUsed ? refuseTimedOut(final) : final
         // Undici would take an empty piece for the end of what there is.
         if (rest.length > 0) return rest
       } catch (error) {
-        if (error instanceof TimedOut) unanswered.add(error)
-        socket.destroy(error instanceof Error ? error : new BadAnswer())
+        if (error instanceof TimedOut) withoutResponse.add(error)
+        socket.destroy(error instanceof Error ? error : new BadResponse())
         return null
       }
     }
@@ -79,7 +79,7 @@ export function watchAnswers(socket: Socket): void {
     if (broken) first.set(error, broken)
     broken ??= error
     noticeRequest()
-    if (isUsed && bytes === 0) unanswered.add(error)
+    if (isUsed && bytes === 0) withoutResponse.add(error)
   })
 }
 
@@ -142,7 +142,7 @@ function endFinder(): (piece: Buffer) => number | undefined {
       lineLength += end - at
       at = end
       if (feed === -1) break
-      if ((feed > 0 ? piece[feed - 1] : last) !== carriageReturn) throw new BadAnswer('a line that ends without CR')
+      if ((feed > 0 ? piece[feed - 1] : last) !== carriageReturn) throw new BadResponse('a line that ends without CR')
       if (lineLength === 2) return end
       lineLength = 0
     }
@@ -156,7 +156,7 @@ function endFinder(): (piece: Buffer) => number | undefined {
  * 15.2). Undici ends the connection at a `100 Continue`, and does not keep it after one in HTTP/1.0. A 101 remains: nothing
  * after it is HTTP.
  * @returns takes the pieces of the answer, cut anywhere, and gives what is left of each
- * @throws BadAnswer if there are too many
+ * @throws BadResponse if there are too many
  */
 export function informationalFilter(): (piece: Buffer) => Buffer {
   let isOver = false
@@ -174,7 +174,7 @@ export function informationalFilter(): (piece: Buffer) => Buffer {
       if (findEnd) {
         const end = findEnd(data)
         bytes += end ?? data.length
-        if (bytes > maxInformationalBytes) throw new BadAnswer('endless informational answers')
+        if (bytes > maxInformationalBytes) throw new BadResponse('endless informational answers')
         if (end === undefined) return nothing
         findEnd = undefined
         data = data.subarray(end)
@@ -193,7 +193,7 @@ export function informationalFilter(): (piece: Buffer) => Buffer {
         held = data
         return nothing
       }
-      if (++count > maxInformational) throw new BadAnswer('endless informational answers')
+      if (++count > maxInformational) throw new BadResponse('endless informational answers')
       findEnd = endFinder()
     }
   }

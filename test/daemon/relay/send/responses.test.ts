@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { BadAnswer, informationalFilter } from '../../../../daemon/relay/send/answers.ts'
+import { BadResponse, informationalFilter } from '../../../../daemon/relay/send/responses.ts'
 import { attempt, listening, ok, raw, say, senderWith } from './support.ts'
 
 const early = (header: string): string => `HTTP/1.1 103 Early Hints\r\nLink: ${header}\r\n\r\n`
@@ -32,7 +32,7 @@ describe('informational answers', () => {
       .stringMatching(/^[ -~]{0,40}$/)
       .map((value) => `HTTP/1.1 1${value.length % 2}9 x\r\nX-Long: ${value}\r\nKeep-Alive: timeout=0\r\n\r\n`),
   )
-  const answer = fc.constantFrom(
+  const response = fc.constantFrom(
     ok,
     `HTTP/1.1 200 OK\r\nContent-Length: ${goOn.length}\r\n\r\n${goOn}`,
     'HTTP/1.0 500 No\r\n\r\n',
@@ -46,7 +46,7 @@ describe('informational answers', () => {
 
   test('are dropped before an answer that is left as it is, wherever the pieces are cut', () => {
     fc.assert(
-      fc.property(fc.array(informational, { maxLength: 16 }), answer, fc.array(fc.nat(2000)), (before, final, cuts) => {
+      fc.property(fc.array(informational, { maxLength: 16 }), response, fc.array(fc.nat(2000)), (before, final, cuts) => {
         const text = before.join('') + final
         const places = [...new Set(cuts.map((cut) => cut % (text.length + 1)))].sort((a, b) => a - b)
         const pieces = [0, ...places].map((place, index) => text.slice(place, places[index] ?? text.length))
@@ -63,7 +63,7 @@ describe('informational answers', () => {
 
   test('are sixteen at most, of 64 KiB at most, with lines that end as they should', () => {
     expect(left([goOn.repeat(16), ok])).toBe(ok)
-    expect(() => left([goOn.repeat(17)])).toThrow(BadAnswer)
+    expect(() => left([goOn.repeat(17)])).toThrow(BadResponse)
     expect(() => left([early('x'.repeat(64 * 1024))])).toThrow('endless informational answers')
     expect(() => left(['HTTP/1.1 100 Continue', ...Array<string>(1025).fill('x'.repeat(64))])).toThrow(
       'endless informational answers',
@@ -101,7 +101,7 @@ describe('an attempt at a receiver that', () => {
     for (let count = 0; count < 10; count++) {
       expect(await send(url)).toMatchObject({ result: 'delivered' })
       // What looks like one in a body is a body.
-      expect(await send(url)).toMatchObject({ result: 'status', status: 500, answer: goOn })
+      expect(await send(url)).toMatchObject({ result: 'status', status: 500, responseBody: goOn })
     }
     expect(connections).toBeLessThan(3)
   })
@@ -114,7 +114,7 @@ describe('an attempt at a receiver that', () => {
       setImmediate(() => socket.write(body, () => setImmediate(() => socket.write(body))))
     })
     const outcome = await senderWith({ timeout: 10 })(url, { body: 'x'.repeat(8_000_000) })
-    expect(outcome).toMatchObject({ result: 'status', status: 413, answer: body + body })
+    expect(outcome).toMatchObject({ result: 'status', status: 413, responseBody: body + body })
   })
 
   test('sends too many or too long informational answers has failed', async () => {
