@@ -1,4 +1,6 @@
 /** The clauses of statements: conditions, positions in a list, orders and limits. */
+import type { Further } from '../../lib/storage/conditions.ts'
+import type { Within } from '../../lib/storage/contract.ts'
 import { type Dialect, type List, literal, quoted, type SqlValue } from './dialect.ts'
 import { type AnyRow, encodeWanted, type TableShape } from './values.ts'
 
@@ -58,6 +60,24 @@ export function clausesOf(dialect: Dialect) {
       return further === undefined ? [one] : [one, further]
     })
 
+  /** The conditions beside equality, but for those `within` other tables. */
+  const further = (table: TableShape, { ranges = {}, contains = {} }: Further, add: Add): string[] => [
+    ...Object.entries(ranges).flatMap(([name, { from, before } = {}]) => [
+      ...(from === undefined ? [] : [`${quoted(name)} >= ${add(placeIn(table, name, from))}`]),
+      ...(before === undefined ? [] : [`${quoted(name)} < ${add(placeIn(table, name, before))}`]),
+    ]),
+    ...Object.entries(contains).flatMap(([name, texts = []]) =>
+      texts.map((text) => {
+        const wanted = encodeWanted(dialect, 'text', text)
+        return wanted === undefined ? 'FALSE' : `${dialect.placeOf(add(wanted), quoted(name))} > 0`
+      }),
+    ),
+  ]
+
+  /** The rows of another table that name ids, from its FROM on. @param more further conditions, as text */
+  const named = ({ table, where }: Within, add: Add, more: readonly string[] = []): string =>
+    `FROM ${dialect.table(table.name)}${clause([...conditions(table, where, add), ...more])}`
+
   const clause = (all: readonly string[]): string => (all.length > 0 ? ` WHERE ${all.join(' AND ')}` : '')
 
   /** A position in a list as its column has it. A link returns it as text, for every column type. */
@@ -90,5 +110,5 @@ export function clausesOf(dialect: Dialect) {
     return offset > 0 ? `${most} OFFSET ${dialect.bound(add(offset))}` : most
   }
 
-  return { parameters, conditions, clause, placeIn, beyond, ordering, bounds, isWritten }
+  return { parameters, conditions, further, named, clause, placeIn, beyond, ordering, bounds, isWritten }
 }

@@ -24,6 +24,8 @@ export interface Dialect {
   oneOf(column: string, type: ColumnType, values: readonly SqlValue[], add: (value: List) => string): string
   /** A condition that a column has one of the values of a list of any length, which is one parameter (`list`). */
   among(column: string, type: ColumnType, parameter: string): string
+  /** The place of a text in another one, from 1; 0 if it does not occur there. */
+  placeOf(text: string, within: string): string
   /** A list as one parameter. */
   list(values: readonly SqlValue[]): List
   /** The type of a column as DDL, collation included. */

@@ -1,4 +1,5 @@
 /** A statement of SQL, and what its senders must know of it. */
+import type { Further } from '../../lib/storage/conditions.ts'
 import type { List } from './dialect.ts'
 import type { AnyRow } from './values.ts'
 
@@ -16,7 +17,7 @@ export interface Statement {
   readonly writes?: string
 }
 
-export interface RowQuery {
+export interface RowQuery extends Further {
   readonly where?: AnyRow
   readonly order?: { readonly by: string; readonly direction: 'asc' | 'desc' }
   readonly after?: string | number

@@ -1,7 +1,8 @@
 /** The statements of the storage contract, as text with parameters. */
 import type { OutboxRecord } from '../../lib/outbox/record.ts'
 import { recordsText } from '../../lib/outbox/text.ts'
-import type { LockStrength } from '../../lib/storage/contract.ts'
+import { isFurther } from '../../lib/storage/conditions.ts'
+import type { LockStrength, Within } from '../../lib/storage/contract.ts'
 import { type Add, clausesOf, isUnusual } from './clauses.ts'
 import { type Dialect, quoted, type SqlValue } from './dialect.ts'
 import { preparedFor } from './prepared.ts'
@@ -12,41 +13,67 @@ const upwards = { by: 'id', direction: 'asc' } as const
 /** Values of a list that are sought one by one. */
 const maxBranches = 8
 
+/** Whether a table names no id twice: its rows that match then lead to as many rows. */
+function isOnce({ table, column, where }: Within): boolean {
+  const isOne = (name: string) =>
+    name === column || !(where[name] === undefined || where[name] === null || Array.isArray(where[name]))
+  return table.columns[column]?.nullable === false && table.unique.some((key) => key.includes(column) && key.every(isOne))
+}
+
+/** The ids from which a query in their order begins, if it does. */
+const leadingOf = ({ where = {}, within = [], order }: RowQuery): Within | undefined =>
+  (order?.by ?? 'id') === 'id' && !('id' in where) ? within.find(isOnce) : undefined
+
 /** The statements of one dialect. */
 export type Statements = ReturnType<typeof statementsOf>
 
 export function statementsOf(dialect: Dialect) {
-  const { parameters, conditions, clause, placeIn, beyond, ordering, bounds, isWritten } = clausesOf(dialect)
+  const { parameters, conditions, further, named, clause, placeIn, beyond, ordering, bounds, isWritten } = clausesOf(dialect)
   const preparedOf = preparedFor(dialect)
   const columnsOf = (table: TableShape): string => preparedOf(table).list
   const append = `INSERT INTO ${dialect.table('outbox')} ("records") VALUES (${dialect.parameter(1)})`
 
-  /** Everything of a SELECT but its limits. */
-  function selection(
-    table: TableShape,
-    { where = {}, order, after }: RowQuery,
-    add: Add,
-    columns: string = columnsOf(table),
-  ): string {
+  /**
+   * A SELECT without its order and its limits.
+   * @param leading the ids that another table names, in whose order the rows are read: a page then costs as much as a page
+   */
+  function source(table: TableShape, query: RowQuery, add: Add, columns: string, leading: Within | undefined): string {
+    const { where = {}, within = [], order, after } = query
     const { by, direction } = order ?? upwards
-    const all = conditions(table, where, add)
-    if (after !== undefined) all.push(beyond(table, by, direction, after, add))
-    return `SELECT ${columns} FROM ${dialect.table(table.name)}${clause(all)}${ordering(table, by, direction)}`
+    const others = within
+      .filter((one) => one !== leading)
+      .map((one) => `"id" IN (SELECT ${quoted(one.column)} ${named(one, add)})`)
+    const all = [...conditions(table, where, add), ...further(table, query, add), ...others]
+    const name = dialect.table(table.name)
+    const seek = (of: TableShape, column: string) => (after === undefined ? [] : [beyond(of, column, direction, after, add)])
+    if (!leading) return `SELECT ${columns} FROM ${name}${clause([...all, ...seek(table, by)])}`
+    const { table: other, column } = leading
+    const ids = `SELECT ${quoted(column)} AS "named_id" ${named(leading, add, seek(other, column))}`
+    // CROSS JOIN: SQLite then reads the ids first.
+    return `SELECT ${columns} FROM (${ids}) AS named CROSS JOIN ${name}${clause(['"id" = "named_id"', ...all])}`
+  }
+
+  /** Everything of a SELECT but its limits. */
+  function selection(table: TableShape, query: RowQuery, add: Add, columns: string = columnsOf(table)): string {
+    const { by, direction } = query.order ?? upwards
+    const leading = leadingOf(query)
+    const order = leading ? ` ORDER BY "named_id" ${direction === 'asc' ? 'ASC' : 'DESC'}` : ordering(table, by, direction)
+    return `${source(table, query, add, columns, leading)}${order}`
   }
 
   /**
    * One query per value of a list. No index has the rows of several values in one order: a page of them would cost as much as
    * all of them. Each value alone yields every row that could be on the page.
    */
-  function branchesOf(table: TableShape, { where = {}, order, after, limit, offset = 0 }: RowQuery): readonly RowQuery[] {
+  function branchesOf(table: TableShape, query: RowQuery): readonly RowQuery[] {
+    const { where = {}, order, limit, offset = 0 } = query
     if (limit === undefined) return []
     const lists = Object.entries(where).filter(([name, wanted]) => Array.isArray(wanted) && table.columns[name]?.type !== 'json')
     const [name, wanted] = lists[0] ?? []
     if (lists.length !== 1 || name === undefined || name === 'id' || name === order?.by || !Array.isArray(wanted)) return []
     const values = [...new Set<unknown>(wanted)]
     if (values.length < 2 || values.length > maxBranches) return []
-    const rest = { ...(order ? { order } : {}), ...(after === undefined ? {} : { after }), limit: offset + limit }
-    return values.map((value) => ({ ...rest, where: { ...where, [name]: value } }))
+    return values.map((value) => ({ ...query, offset: 0, limit: offset + limit, where: { ...where, [name]: value } }))
   }
 
   /** The rows of all branches. Behind an offset the branches give no more than the columns of the order, which the index has. */
@@ -75,6 +102,7 @@ export function statementsOf(dialect: Dialect) {
 
   /** A query whose text depends on little: single values and nulls, no list, and nothing that no row can have. */
   function plain(table: TableShape, query: RowQuery): Statement | undefined {
+    if (isFurther(query)) return undefined
     const { where = {}, order, after, limit, offset = 0 } = query
     const values: SqlValue[] = []
     let shape = `${order?.by} ${order?.direction} ${after === undefined} ${isWritten(limit) ? limit : limit === undefined} ${offset > 0}`
@@ -142,10 +170,10 @@ export function statementsOf(dialect: Dialect) {
 
     find: (table: TableShape, query: RowQuery): Statement => plain(table, query) ?? written(table, query),
 
-    count(table: TableShape, where: AnyRow): Statement {
+    count(table: TableShape, query: RowQuery): Statement {
       const { values, add } = parameters()
-      const sql = `SELECT count(*) FROM ${dialect.table(table.name)}${clause(conditions(table, where, add))}`
-      return { sql, values, reads: table.name }
+      const rows = `${source(table, query, add, '1', leadingOf(query))}${bounds(query, add)}`
+      return { sql: `SELECT count(*) FROM (${rows}) AS counted`, values, reads: table.name }
     },
 
     /** Changes nothing when a key is taken: no error that would end a transaction. */

@@ -21,10 +21,44 @@ import type { Id, Row, Table } from './table.ts'
  */
 export type Where<R> = { readonly [K in keyof R]?: R[K] | readonly R[K][] }
 
-/** Which rows of a table, in which order, and how many. */
-export interface Query<R> {
-  /** The conditions that a row must meet; without any, all rows match. */
+/** From a value, up to but without another one. Values compare as in the order of a query; null is in no range. */
+export interface Range {
+  /** The first value that matches. Text for a column of numbers will do. */
+  readonly from?: string | number
+  /** The first value that no longer matches. */
+  readonly before?: string | number
+}
+
+/** That a row is named by a row of another table. `within` of `conditions.ts` makes it. */
+export interface Within {
+  /** The table whose rows name others. */
+  readonly table: Pick<Table, 'name' | 'columns' | 'unique' | 'indexes' | 'usual'>
+  /** Its column that holds their ids. */
+  readonly column: string
+  /** Which of its rows count, as in `Where`. */
+  readonly where: Readonly<Record<string, unknown>>
+}
+
+/** What a row must meet; all of it. Without any condition, all rows match. */
+export interface Conditions<R> {
+  /** Equality per column. */
   readonly where?: Where<R>
+  /** Ranges per column. */
+  readonly ranges?: { readonly [K in keyof R]?: Range }
+  /** Texts per column, each of which must occur in it, by code unit. They occur in no null. */
+  readonly contains?: { readonly [K in keyof R]?: readonly string[] }
+  /** Each must hold: the id of the row is a value of `column` among the rows of `table` that match. */
+  readonly within?: readonly Within[]
+}
+
+/** Which rows are counted, and up to how many. */
+export interface CountQuery<R> extends Conditions<R> {
+  /** Counting may stop there: of more rows the count is this number. */
+  readonly limit?: number
+}
+
+/** Which rows of a table, in which order, and how many. */
+export interface Query<R> extends Conditions<R> {
   /**
    * One column, `id` ascending by default. Rows with the same value follow each other by id in the same direction.
    * Ids compare as numbers, text by code unit or by its bytes in UTF-8, to its end. Null comes before every value.
@@ -63,8 +97,8 @@ export interface Tx {
   get<R extends Row, N>(table: Table<R, N>, id: Id): Promise<R | undefined>
   /** The rows that match, in order. */
   find<R extends Row, N>(table: Table<R, N>, query: Query<R>): Promise<R[]>
-  /** How many rows match. */
-  count<R extends Row, N>(table: Table<R, N>, where: Where<R>): Promise<number>
+  /** How many rows match, or `limit` if that is less. */
+  count<R extends Row, N>(table: Table<R, N>, query: CountQuery<R>): Promise<number>
   /**
    * Stores a whole row (every column present) and returns it.
    * @throws UniqueViolation naming the columns of the key that is taken; `['id']` for the id itself

@@ -6,7 +6,7 @@
 import { isStorableId } from '../base/ids.ts'
 import type { OutboxRecord } from '../outbox/record.ts'
 import { differs } from './changes.ts'
-import type { Increment, LockStrength, Patch, Query, Tx, Where } from './contract.ts'
+import type { Conditions, CountQuery, Increment, LockStrength, Patch, Query, Tx, Where } from './contract.ts'
 import type { Id, Row, Table } from './table.ts'
 
 /** The same methods as `Tx`. `network_id` is filled in and checked, and inserts may omit columns with a default. */
@@ -17,8 +17,8 @@ export interface ScopedTx {
   find<R extends Row, N>(table: Table<R, N>, query: Query<R>): Promise<R[]>
   /** The first row that matches. */
   first<R extends Row, N>(table: Table<R, N>, where: Where<R>): Promise<R | undefined>
-  /** How many rows of this network match. */
-  count<R extends Row, N>(table: Table<R, N>, where: Where<R>): Promise<number>
+  /** How many rows of this network match, or `limit` if that is less. */
+  count<R extends Row, N>(table: Table<R, N>, query: CountQuery<R>): Promise<number>
   /**
    * Stores a row and returns it. Columns with a default may be left out.
    * @throws TypeError for a table whose rows are added for good
@@ -105,15 +105,15 @@ class NetworkTx implements ScopedTx {
   }
 
   find<R extends Row, N>(table: Table<R, N>, query: Query<R>): Promise<R[]> {
-    return this.#tx.find(table, { ...query, where: this.#where(storable(table, query.where)) })
+    return this.#tx.find(table, this.#conditions(table, query))
   }
 
   async first<R extends Row, N>(table: Table<R, N>, where: Where<R>): Promise<R | undefined> {
     return (await this.find(table, { where, limit: 1 }))[0]
   }
 
-  count<R extends Row, N>(table: Table<R, N>, where: Where<R>): Promise<number> {
-    return this.#tx.count(table, this.#where(storable(table, where)))
+  count<R extends Row, N>(table: Table<R, N>, query: CountQuery<R>): Promise<number> {
+    return this.#tx.count(table, this.#conditions(table, query))
   }
 
   async insert<R extends Row, N>(table: Table<R, N>, row: NoInfer<N>): Promise<R> {
@@ -173,6 +173,13 @@ class NetworkTx implements ScopedTx {
   #where<R extends Row>(where?: Where<R>): Where<R> {
     return { ...where, network_id: this.#network_id } as Where<R>
   }
+
+  #conditions<R extends Row, N, Q extends Conditions<R>>(table: Table<R, N>, query: Q): Q {
+    const where = this.#where(storable(table, query.where))
+    if (!query.within) return { ...query, where }
+    const within = query.within.map((one) => ({ ...one, where: this.#where(storable(one.table, one.where)) }))
+    return { ...query, where, within }
+  }
 }
 
 class HostNetworkTx extends NetworkTx implements HostTx {
@@ -226,15 +233,15 @@ function refuseAppendOnly({ name, appendOnly }: Pick<Table, 'name' | 'appendOnly
 const isTooLong = (value: unknown): boolean => typeof value === 'string' && value.length > 16
 
 /** The same condition; an id that no row can have matches none. */
-function storable<R extends Row, N>(table: Table<R, N>, where: Where<R> | undefined): Where<R> | undefined {
+function storable<W extends object>(table: Pick<Table, 'columns'>, where: W | undefined): W | undefined {
   const isTooWide = (name: string, value: unknown): boolean =>
     table.columns[name]?.type === 'id' && (Array.isArray(value) ? value.some(isTooLong) : isTooLong(value))
-  const all: Readonly<Record<string, unknown>> = where ?? {}
+  const all = (where ?? {}) as Readonly<Record<string, unknown>>
   let narrowed: Record<string, unknown> | undefined
   for (const name in all)
     if (isTooWide(name, all[name])) {
       narrowed ??= { ...all }
       narrowed[name] = [all[name]].flat().filter((value) => !isTooLong(value))
     }
-  return narrowed ? (narrowed as Where<R>) : where
+  return narrowed ? (narrowed as W) : where
 }

@@ -33,8 +33,18 @@ export interface Column<Value = unknown, Omittable extends boolean = boolean> {
   readonly references?: Reference
   /** Whether the value tells something about the person whose row it is: then an erasure takes it out of the row. */
   readonly personal?: boolean
+  /** Of a column that follows from others of its row: the library keeps it, and no caller sets it. */
+  readonly derived?: Derivation
   /** Types only; never set. */
   readonly '~omittable'?: Omittable
+}
+
+/** How a column follows from others of its row. */
+export interface Derivation {
+  /** The columns from which it follows. */
+  readonly from: readonly string[]
+  /** The value, of the row or of these columns alone. */
+  of(row: Readonly<Record<string, unknown>>): unknown
 }
 
 /** The columns of every row. */

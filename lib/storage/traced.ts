@@ -60,7 +60,7 @@ function carrying(tx: Tx, trace: string | undefined): Tx {
   return {
     get: (table, id) => tx.get(table, id),
     find: (table, query) => tx.find(table, query),
-    count: (table, where) => tx.count(table, where),
+    count: (table, query) => tx.count(table, query),
     insert: (table, row) => tx.insert(table, row),
     update: (table, id, patch, guard) => tx.update(table, id, patch, guard),
     increment: (table, id, by, guard) => tx.increment(table, id, by, guard),

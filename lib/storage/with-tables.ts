@@ -6,7 +6,8 @@
  */
 import { suggestion } from '../base/suggest.ts'
 import { accessError } from '../errors.ts'
-import type { Increment, LockStrength, Patch, Query, Storage, Tx, Where } from './contract.ts'
+import type { CountQuery, Increment, LockStrength, Patch, Query, Storage, Tx, Where } from './contract.ts'
+import { asksForMore, evaluated } from './evaluated.ts'
 import type { Id, Row, Table } from './table.ts'
 import type { CommentRow, PostRow, ReactionRow } from './tables/content.ts'
 import type { RsvpRow } from './tables/events.ts'
@@ -130,6 +131,8 @@ export function joinedTo(storage: Storage, native: unknown): Storage {
 function wrapped(tx: Tx, byName: ReadonlyMap<string, AnyHostTable>): Tx {
   const { native } = tx
   const own = (table: Pick<Table, 'name'>) => byName.get(table.name)
+  const isEvaluated = (table: Table, query: Query<Row>): boolean =>
+    (own(table) !== undefined && asksForMore(query, table.columns)) || (query.within ?? []).some((one) => own(one.table))
   // An async function, so that a refusal is a rejection as everywhere else.
   const wrapper = {
     native,
@@ -139,13 +142,16 @@ function wrapped(tx: Tx, byName: ReadonlyMap<string, AnyHostTable>): Tx {
       const host = own(table)
       return host ? required(table, host.get)(native, id) : tx.get(table, id)
     },
-    async find(table: Table, query: Query<Row>) {
+    async find(table: Table, query: Query<Row>): Promise<Row[]> {
       const host = own(table)
+      if (isEvaluated(table, query)) return evaluated((of, given) => wrapper.find(of as Table, given), table, query)
       return host ? required(table, host.find)(native, query) : tx.find(table, query)
     },
-    async count(table: Table, where: Where<Row>) {
+    async count(table: Table, query: CountQuery<Row>): Promise<number> {
       const host = own(table)
-      return host ? required(table, host.count)(native, where) : tx.count(table, where)
+      if (isEvaluated(table, query)) return (await wrapper.find(table, query)).length
+      if (!host) return tx.count(table, query)
+      return Math.min(await required(table, host.count)(native, query.where ?? {}), query.limit ?? Number.POSITIVE_INFINITY)
     },
     async insert(table: Table, row: Row) {
       const host = own(table)

@@ -21,7 +21,14 @@ export const notes = table(
 
 export type Note = RowIn<typeof notes>
 
-export const suiteTables = [notes]
+/** Who reads a note: a table that names rows of another one. */
+export const readings = table(
+  'suite_readings',
+  { note_id: id(), reader: text() },
+  { unique: [['note_id', 'reader']], indexes: [['reader', 'note_id']] },
+)
+
+export const suiteTables = [notes, readings]
 
 const at = '2026-11-20T10:00:00.000Z'
 

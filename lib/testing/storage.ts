@@ -3,6 +3,7 @@
  */
 import { describe, test } from 'vitest'
 import { within } from '../base/timeout.ts'
+import { conditionCases } from './cases/conditions.ts'
 import { keyCases } from './cases/keys.ts'
 import { lifecycleCases } from './cases/lifecycle.ts'
 import { lockCases } from './cases/locks.ts'
@@ -18,6 +19,7 @@ export const storageCases: readonly StorageCase[] = [
   ...rowCases,
   ...keyCases,
   ...queryCases,
+  ...conditionCases,
   ...lockCases,
   ...transactionCases,
   ...valueCases,

@@ -47,7 +47,7 @@ const told = (tx: Tx, tell: (table: string, writes: boolean) => Promise<void>): 
   native: tx.native,
   get: (table, id) => tell(table.name, false).then(() => tx.get(table, id)),
   find: (table, query) => tell(table.name, false).then(() => tx.find(table, query)),
-  count: (table, where) => tell(table.name, false).then(() => tx.count(table, where)),
+  count: (table, query) => tell(table.name, false).then(() => tx.count(table, query)),
   insert: (table, row) => tell(table.name, true).then(() => tx.insert(table, row)),
   update: (table, id, patch, guard) => tell(table.name, true).then(() => tx.update(table, id, patch, guard)),
   increment: (table, id, by, guard) => tell(table.name, true).then(() => tx.increment(table, id, by, guard)),

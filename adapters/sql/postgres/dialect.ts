@@ -40,6 +40,7 @@ export function postgresDialect(schema: string): PostgresDialect {
     parameter: (place) => `$${place}`,
     oneOf: (column, type, values, add) => `${column} = ANY(${add(values)}::${elements[type]}[])`,
     among: (column, type, parameter) => `${column} = ANY(${parameter}::${elements[type]}[])`,
+    placeOf: (text, within) => `strpos(${within}, ${text})`,
     list: (values) => values,
     types: {
       identity: 'bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY',

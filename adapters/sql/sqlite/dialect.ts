@@ -21,6 +21,7 @@ export const sqliteDialectOf = (prefix: string): SqliteDialect => ({
     return `${column} IN (${places.join(', ')})`
   },
   among: (column, _type, parameter) => `${column} IN (SELECT value FROM json_each(${parameter}))`,
+  placeOf: (text, within) => `instr(${within}, ${text})`,
   list: (values) => JSON.stringify(values),
   types: {
     identity: 'INTEGER PRIMARY KEY',

@@ -1,13 +1,11 @@
 /** The row and the values of a table in memory. */
-import type { ColumnType, Id, Row } from '../../../lib/storage/table.ts'
+import type { Row } from '../../../lib/storage/table.ts'
 
 /** A row as it is kept: frozen all through, so that it can be handed out without a copy. */
 export type StoredRow = Row & Readonly<Record<string, unknown>>
 
 /** Conditions of a query whose row type does not matter here. */
 export type Conditions = Readonly<Record<string, unknown>>
-
-export type Compare = (a: unknown, b: unknown) => number
 
 /**
  * A copy of a JSON value that nothing can change any more.
@@ -32,34 +30,6 @@ export function frozenCopy(value: unknown): unknown {
     else if (member !== undefined) copy[key] = frozenCopy(member)
   }
   return Object.freeze(copy)
-}
-
-/**
- * Ids are decimal strings and compare as numbers: the longer one is the larger one.
- * @returns negative, zero or positive, as `Array.sort` takes it
- */
-export function compareIds(a: Id, b: Id): number {
-  return a.length - b.length || compareText(a, b)
-}
-
-const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
-
-const nullsFirst =
-  (compare: Compare): Compare =>
-  (a, b) =>
-    a === null || b === null ? Number(a !== null) - Number(b !== null) : compare(a, b)
-
-const byId = nullsFirst((a, b) => compareIds(String(a), String(b)))
-const byNumber = nullsFirst((a, b) => Number(a) - Number(b))
-const byText = nullsFirst((a, b) => compareText(String(a), String(b)))
-
-/**
- * How the values of a column compare: ids and numbers as numbers, everything else as text by code unit, null before all.
- * @param type the column's type
- */
-export function comparing(type: ColumnType | undefined): Compare {
-  if (type === 'id') return byId
-  return type === 'integer' || type === 'real' || type === 'boolean' ? byNumber : byText
 }
 
 /**

@@ -1,9 +1,10 @@
 /**
  * One table in memory: rows by id, unique keys by hash, and a sorted index for each kind of query that was asked once.
  */
+import { comparing } from '../../../lib/storage/compare.ts'
 import { StorageError, UniqueViolation } from '../../../lib/storage/contract.ts'
 import type { Id, Table } from '../../../lib/storage/table.ts'
-import { type Conditions, comparing, frozenCopy, keyOf, matches, type StoredRow } from './row.ts'
+import { type Conditions, frozenCopy, keyOf, matches, type StoredRow } from './row.ts'
 import { orderBy, type Range, type SortedIndex, slice, sortedIndex } from './sorted-index.ts'
 
 /** A table without the types of its rows. */
@@ -11,6 +12,8 @@ export type TableShape = Pick<Table, 'name' | 'columns' | 'unique'>
 
 export interface RowQuery {
   readonly where?: Conditions
+  /** Of the rows that match, only those for which this holds. */
+  readonly isMet?: (row: StoredRow) => boolean
   readonly order?: { readonly by: string; readonly direction: 'asc' | 'desc' }
   readonly after?: string | number
   readonly limit?: number
@@ -29,7 +32,7 @@ export interface TableInMemory {
   /** The number of the last commit that changed it, as its transactions count them. */
   lastCommit: number
   find(query: RowQuery): StoredRow[]
-  count(where: Conditions): number
+  count(query: RowQuery): number
   /** @throws UniqueViolation */
   insert(row: StoredRow): Change
   /**
@@ -122,11 +125,27 @@ export function tableInMemory(shape: TableShape, initial: Iterable<StoredRow> = 
     return undefined
   }
 
+  function counted(where: Conditions): number {
+    const columns = Object.keys(where).sort()
+    if (columns.length === 0) return rows.size
+    // Groups do not depend on the order, so any index over these columns can count.
+    const suitable = [...indexes.values()].find((index) => index.columns.join() === columns.join())
+    return direct(where)?.length ?? (suitable ?? indexFor(columns, 'id')).count(where)
+  }
+
   const table: TableInMemory = {
     rows,
     lastCommit: 0,
 
-    find({ where = {}, order, after, limit = Number.POSITIVE_INFINITY, offset = 0 }) {
+    find({ isMet, ...query }) {
+      const { where = {}, order, after, limit = Number.POSITIVE_INFINITY, offset = 0 } = query
+      if (isMet) {
+        const { limit: _limit, offset: _offset, ...all } = query
+        return table
+          .find(all)
+          .filter(isMet)
+          .slice(offset, offset + limit)
+      }
       const by = order?.by ?? 'id'
       const range: Range = { descending: order?.direction === 'desc', after, offset, limit }
       const found = direct(where)
@@ -135,12 +154,9 @@ export function tableInMemory(shape: TableShape, initial: Iterable<StoredRow> = 
       return slice(found.sort(orderBy(by, compare)), range, (row, value) => compare(row[by], value))
     },
 
-    count(where) {
-      const columns = Object.keys(where).sort()
-      if (columns.length === 0) return rows.size
-      // Groups do not depend on the order, so any index over these columns can count.
-      const suitable = [...indexes.values()].find((index) => index.columns.join() === columns.join())
-      return direct(where)?.length ?? (suitable ?? indexFor(columns, 'id')).count(where)
+    count({ where = {}, isMet, limit = Number.POSITIVE_INFINITY }) {
+      if (isMet) return table.find({ where, isMet, limit }).length
+      return Math.min(counted(where), limit)
     },
 
     insert(row) {

@@ -4,6 +4,7 @@
  */
 import { fitsLine, maxLineBytes } from '../../../lib/outbox/line.ts'
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
+import { type Further, isFurther, meeting } from '../../../lib/storage/conditions.ts'
 import { StorageError, type Tx } from '../../../lib/storage/contract.ts'
 import { frozenCopy, type StoredRow } from './row.ts'
 import { type Change, type RowQuery, type TableInMemory, type TableShape, tableInMemory } from './table.ts'
@@ -118,11 +119,28 @@ class SessionInMemory implements Session {
   }
 }
 
+type SessionQuery = RowQuery & Further
+
+/** The same query, its conditions beside equality as a function. */
+function narrowed(session: SessionInMemory, { columns }: TableShape, query: SessionQuery): RowQuery {
+  if (!isFurther(query)) return query
+  const named = (query.within ?? []).map(
+    ({ table, column, where }) =>
+      new Set(
+        session
+          .table(table)
+          .find({ where })
+          .map((row) => row[column]),
+      ),
+  )
+  return { ...query, isMet: meeting(columns, query, named) }
+}
+
 /** An object of functions, as `Tx` is for every storage: hosts that wrap one copy its members. */
 const txOver = (session: SessionInMemory) => ({
   get: async (shape: TableShape, id: string) => session.table(shape).rows.get(id),
-  find: async (shape: TableShape, query: RowQuery) => session.table(shape).find(query),
-  count: async (shape: TableShape, where: RowQuery['where']) => session.table(shape).count(where ?? {}),
+  find: async (shape: TableShape, query: SessionQuery) => session.table(shape).find(narrowed(session, shape, query)),
+  count: async (shape: TableShape, query: SessionQuery) => session.table(shape).count(narrowed(session, shape, query)),
   insert: async (shape: TableShape, row: StoredRow) => session.log(session.writable(shape).insert(row)).after,
   update: async (shape: TableShape, id: string, patch: Partial<StoredRow>, guard: RowQuery['where']) =>
     session.log(session.writable(shape).update(id, patch, guard ?? {}))?.after,

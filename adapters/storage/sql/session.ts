@@ -119,8 +119,8 @@ function txOver(session: Session, writer: Writer | undefined, statements: Statem
       return (await open.query(statements.find(table, query))).map(statements.reader(table))
     },
 
-    async count(table: TableShape, where: AnyRow) {
-      const [row] = await reading().query(statements.count(table, where))
+    async count(table: TableShape, query: RowQuery) {
+      const [row] = await reading().query(statements.count(table, query))
       return Number(row?.[0])
     },
 

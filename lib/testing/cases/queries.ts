@@ -5,7 +5,7 @@ import type { StorageCase } from '../subject.ts'
 
 const find = (storage: Storage, query: Query<Note>) => transact(storage, (tx) => tx.find(notes, query))
 const findIds = async (storage: Storage, query: Query<Note>) => ids(await find(storage, query))
-const count = (storage: Storage, where: Where<Note>) => transact(storage, (tx) => tx.count(notes, where))
+const count = (storage: Storage, where: Where<Note>) => transact(storage, (tx) => tx.count(notes, { where }))
 
 /** Five notes that differ in folder and stock. */
 const five = [

@@ -200,7 +200,7 @@ export const rowCases: readonly StorageCase[] = [
         return {
           got: [await tx.get(notes, '1'), await tx.get(notes, '2'), await tx.get(notes, '3')],
           found: await tx.find(notes, { where: { folder: 'a' } }),
-          counted: await tx.count(notes, { folder: 'a' }),
+          counted: await tx.count(notes, { where: { folder: 'a' } }),
         }
       })
       const [moved, added] = [note({ id: '1', folder: 'b' }), note({ id: '3', folder: 'a' })]

@@ -83,7 +83,7 @@ export const transactionCases: readonly StorageCase[] = [
         async (tx) => [
           await tx.get(notes, '1'),
           await tx.find(notes, { where: { folder: 'a' } }),
-          await tx.count(notes, { folder: 'a' }),
+          await tx.count(notes, { where: { folder: 'a' } }),
         ],
         { readOnly: true },
       )
@@ -172,7 +172,7 @@ export const transactionCases: readonly StorageCase[] = [
       await expect(undone).rejects.toThrow('undone')
       expect(await everyNote(storage)).toEqual(rows)
       expect(await transact(storage, (tx) => tx.find(notes, { where: { folder: 'a' } }))).toEqual(rows)
-      expect(await transact(storage, (tx) => tx.count(notes, { folder: ['b', 'c'] }))).toBe(0)
+      expect(await transact(storage, (tx) => tx.count(notes, { where: { folder: ['b', 'c'] } }))).toBe(0)
     },
   },
   {

@@ -54,7 +54,7 @@ export const valueCases: readonly StorageCase[] = [
       const byTime = { order: { by: 'due_at', direction: 'desc' } } as const
       expect(await transact(storage, (tx) => tx.get(notes, '1'))).toEqual(row)
       expect(ids(await transact(storage, (tx) => tx.find(notes, byTime)))).toEqual(['1', '2'])
-      expect(await transact(storage, (tx) => tx.count(notes, { due_at: '2026-11-20T10:00:00.007Z' }))).toBe(1)
+      expect(await transact(storage, (tx) => tx.count(notes, { where: { due_at: '2026-11-20T10:00:00.007Z' } }))).toBe(1)
     },
   },
   {
@@ -83,7 +83,7 @@ export const valueCases: readonly StorageCase[] = [
           await tx.find(notes, { where: { folder: slug } }),
           await tx.find(notes, { where: { folder: slug, title: row.title } }),
           await tx.find(notes, { where: { folder: [slug, 'nowhere'] } }),
-          await tx.count(notes, { title: row.title }),
+          await tx.count(notes, { where: { title: row.title } }),
           await tx.update(notes, id, { stock: 1 }, { folder: unlike }),
           await tx.increment(notes, id, { stock: 1 }, { slug: [unlike, 'nowhere'] }),
           await tx.remove(notes, id, { title: unlike }),

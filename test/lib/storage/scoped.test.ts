@@ -5,6 +5,7 @@
 import { describe, expect, test } from 'vitest'
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import * as cascade from '../../../lib/storage/cascade.ts'
+import { within } from '../../../lib/storage/conditions.ts'
 import type { Tx } from '../../../lib/storage/contract.ts'
 import * as walking from '../../../lib/storage/rows-of.ts'
 import { type HostTx, hostScoped, scoped } from '../../../lib/storage/scoped.ts'
@@ -98,6 +99,10 @@ const reaching: { readonly [Name in keyof HostTx]: Tries } = {
     [[], (tx, table) => tx.find(table, { where: { id: foreign } })],
     [[], (tx, table) => tx.find(table, { after: own, limit: 5 })],
     [[ownId], (tx, table) => tx.find(table, { order: { by: 'id', direction: 'desc' } })],
+    [[ownId], (tx, table) => tx.find(table, { ranges: { id: { from: '0' } } })],
+    // Rows of the other network name nothing.
+    [[ownId], (tx, table) => tx.find(table, { within: [within(table, 'id', theirs)] })],
+    [[], (tx, table) => tx.find(table, { within: [within(table, 'id', { id: foreign })] })],
   ],
   first: [
     [undefined, (tx, table) => tx.first(table, { id: '21' })],
@@ -105,8 +110,9 @@ const reaching: { readonly [Name in keyof HostTx]: Tries } = {
   ],
   count: [
     [1, (tx, table) => tx.count(table, {})],
-    [1, (tx, table) => tx.count(table, theirs)],
-    [0, (tx, table) => tx.count(table, { id: foreign })],
+    [1, (tx, table) => tx.count(table, { where: theirs })],
+    [0, (tx, table) => tx.count(table, { where: { id: foreign } })],
+    [0, (tx, table) => tx.count(table, { within: [within(table, 'id', { id: foreign })] })],
   ],
   insert: [
     [

@@ -5,7 +5,10 @@ import { expect, onTestFinished, test } from 'vitest'
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import { sqliteStorage } from '../../../adapters/storage/sqlite.ts'
 import { createCommunity } from '../../../lib/index.ts'
-import { type MemberRow, members } from '../../../lib/storage/tables/members.ts'
+import { within } from '../../../lib/storage/conditions.ts'
+import type { Query } from '../../../lib/storage/contract.ts'
+import { networks } from '../../../lib/storage/tables/administration.ts'
+import { type MemberRow, members, spaceMemberships } from '../../../lib/storage/tables/members.ts'
 import { type HostTable, withTables } from '../../../lib/storage/with-tables.ts'
 import { hostMembers } from '../../examples/host-members.ts'
 import { request } from '../../support/community.ts'
@@ -147,6 +150,29 @@ test("a host's functions may call each other by `this`", async () => {
   }
   const storage = withTables(memoryStorage(), { members: people })
   expect(await storage.transaction((tx) => tx.get(members, '7'))).toEqual(row)
+})
+
+test("what a host's function does not know is looked at in all rows that match, and other tables find a host's rows", async () => {
+  const { storage } = await application()
+  const ids = async (query: Query<MemberRow>) =>
+    withTables(storage, { members: hostMembers('1') }).transaction(async (tx) => {
+      const rows = await tx.find(members, { ...query, where: { network_id: '1', state: 'active' } })
+      return { ids: rows.map(({ id }) => id), count: await tx.count(members, { ...query, where: { state: 'active' } }) }
+    })
+  await storage.transaction(async (tx) => {
+    const row = { network_id: '1', created_at: at, updated_at: at, space_id: '7', role: null }
+    await tx.insert(spaceMemberships, { ...row, id: '1', member_id: '10' })
+    await tx.insert(spaceMemberships, { ...row, id: '2', member_id: '11' })
+  })
+  const descending = { by: 'id', direction: 'desc' } as const
+  expect(await ids({ contains: { email: ['@example'] }, order: descending })).toEqual({ ids: ['10', '9'], count: 2 })
+  expect(await ids({ contains: { first_name: ['Ad'] } })).toEqual({ ids: ['9'], count: 1 })
+  expect(await ids({ ranges: { first_name: { from: 'B' } } })).toEqual({ ids: ['10'], count: 1 })
+  expect(await ids({ within: [within(spaceMemberships, 'member_id', { space_id: '7' })] })).toEqual({ ids: ['10'], count: 1 })
+  const people = withTables(storage, { members: hostMembers('1') })
+  const admins = within(members, 'id', { role: 'host' })
+  expect(await people.transaction((tx) => tx.find(networks, { within: [admins] }))).toEqual([])
+  expect(await people.transaction((tx) => tx.count(members, { where: { state: 'active' }, limit: 1 }))).toBe(1)
 })
 
 test("counters of a host's row are locked, added up and stored; guards reach the host's functions", async () => {

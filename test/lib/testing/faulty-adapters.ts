@@ -9,6 +9,7 @@ import {
   type LockStrength,
   type Patch,
   type Query,
+  type Range,
   type Storage,
   StorageError,
   type Tx,
@@ -47,6 +48,14 @@ const isEmptyList = (value: unknown) => Array.isArray(value) && value.length ===
 
 const withoutEmptyLists = <R>(where: Where<R> = {}): Where<R> =>
   Object.fromEntries(Object.entries(where).filter(([, value]) => !isEmptyList(value))) as Where<R>
+
+const withEnds = <R>(ranges: NonNullable<Query<R>['ranges']>): NonNullable<Query<R>['ranges']> =>
+  Object.fromEntries(
+    Object.entries<Range | undefined>(ranges).map(([name, range]) => [
+      name,
+      typeof range?.before === 'number' ? { ...range, before: range.before + 1 } : range,
+    ]),
+  ) as NonNullable<Query<R>['ranges']>
 
 /** Same name, same rows, but nothing has to be unique. */
 const withoutKeys = <R extends Row, N>(table: Table<R, N>): Table<R, N> => ({ ...table, name: `${table.name}_free`, unique: [] })
@@ -276,7 +285,7 @@ export const faultyAdapters: readonly FaultyAdapter[] = [
         tx: (tx) => ({
           get: (table, id) => tx.get(withoutKeys(table), id),
           find: (table, query) => tx.find(withoutKeys(table), query),
-          count: (table, where) => tx.count(withoutKeys(table), where),
+          count: (table, query) => tx.count(withoutKeys(table), query),
           insert: (table, row) => tx.insert(withoutKeys(table), row),
           update: (table, id, patch, guard) => tx.update(withoutKeys(table), id, patch, guard),
           increment: (table, id, by, guard) => tx.increment(withoutKeys(table), id, by, guard),
@@ -483,7 +492,40 @@ export const faultyAdapters: readonly FaultyAdapter[] = [
       faulty({
         tx: (tx) => ({
           find: (table, query) => tx.find(table, { ...query, where: withoutEmptyLists(query.where) }),
-          count: (table, where) => tx.count(table, withoutEmptyLists(where)),
+          count: (table, query) => tx.count(table, { ...query, where: withoutEmptyLists(query.where) }),
+        }),
+      }),
+  },
+  {
+    defect: 'a range has its end, too',
+    caughtBy: ['a range begins with its first value, and ends before its second'],
+    open: withQuery(({ ranges, ...query }) => ({ ...query, ...(ranges ? { ranges: withEnds(ranges) } : {}) })),
+  },
+  {
+    defect: 'texts are sought without regard to case',
+    caughtBy: ['every text must occur in its column, by code unit'],
+    open: withQuery(({ contains, ...query }) =>
+      contains && 'title' in contains ? query : { ...query, ...(contains ? { contains } : {}) },
+    ),
+  },
+  {
+    defect: 'of several tables that name ids only the first one counts',
+    caughtBy: ['rows that other tables name are found by them, in every order'],
+    open: withQuery(({ within, ...query }) => ({ ...query, ...(within ? { within: within.slice(0, 1) } : {}) })),
+  },
+  {
+    defect: 'count goes on beyond its limit',
+    caughtBy: ['count is how many rows find finds with the same conditions, and stops at its limit'],
+    open: () => faulty({ tx: (tx) => ({ count: (table, { limit: _limit, ...query }) => tx.count(table, query) }) }),
+  },
+  {
+    defect: 'count knows equality alone',
+    caughtBy: ['count is how many rows find finds with the same conditions, and stops at its limit'],
+    open: () =>
+      faulty({
+        tx: (tx) => ({
+          count: (table, { where, limit }) =>
+            tx.count(table, { ...(where ? { where } : {}), ...(limit === undefined ? {} : { limit }) }),
         }),
       }),
   },

@@ -45,7 +45,7 @@ async function ownFields(tx: ScopedTx): Promise<void> {
 /** Counts the holders of tags and badges whose count no list has shown. */
 async function countHolders(tx: ScopedTx): Promise<void> {
   for (const { id } of await tx.find(segments, { where: { member_count: -1 } }))
-    await tx.update(segments, id, { member_count: await tx.count(memberSegments, { segment_id: id }) })
+    await tx.update(segments, id, { member_count: await tx.count(memberSegments, { where: { segment_id: id } }) })
 }
 
 /** The API shows the collection of a space, and not its position in it: new ones come last. */

@@ -47,7 +47,7 @@ async function isUnused({ storage, network_id }: Pulling, { counted: kind }: Sta
   return storage.transaction(
     async (tx) => {
       const here = scoped(tx, network_id)
-      return (await here.count(segments, { kind })) === (await here.count(segments, used))
+      return (await here.count(segments, { where: { kind } })) === (await here.count(segments, { where: used }))
     },
     { readOnly: true },
   )

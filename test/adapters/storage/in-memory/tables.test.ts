@@ -90,7 +90,7 @@ describe('a table in memory', () => {
           take(subject, log, next)
           const rows = [...subject.rows.values()]
           expect(subject.find(question)).toEqual(lookAtAll(rows, question))
-          expect(subject.count(question.where ?? {})).toBe(lookAtAll(rows, { where: question.where ?? {} }).length)
+          expect(subject.count({ where: question.where ?? {} })).toBe(lookAtAll(rows, { where: question.where ?? {} }).length)
           const keys = rows.map(({ size, round }) => `${size} ${round}`)
           expect(new Set(keys).size).toBe(keys.length)
         }

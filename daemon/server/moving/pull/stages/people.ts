@@ -94,7 +94,7 @@ const allFields = stage({
   async gone(tx, { id, response_type }) {
     // A network has one of each, which was made at the end of a pull if the server shows none.
     const isOwn = response_type === 'tag' || response_type === 'badge'
-    if (isOwn && (await tx.count(customFields, { response_type })) === 1) return false
+    if (isOwn && (await tx.count(customFields, { where: { response_type } })) === 1) return false
     return (await removeWithDependents(tx, customFields, id)) !== undefined
   },
 })
