@@ -60,7 +60,7 @@ function byFile(): CodeSplittingNameFunction {
 const inAscii = (code: string): string =>
   code.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
-/** The packages that are installed with folkmoot, or beside it. All others become part of its files. */
+/** The packages that are installed with folkmoot, or next to it. All others become part of its files. */
 const installed: ReadonlySet<string> = new Set([...Object.keys(dependencies), ...Object.keys(peerDependencies)])
 
 /** The package that an import names. */
@@ -69,7 +69,7 @@ const packageOf = (id: string): string => /^(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ??
 const isOutside = (id: string): boolean => isBuiltin(id) || installed.has(packageOf(id))
 
 /**
- * What packages inside of the files load and nobody asks them for, with what is there instead: a log, colours, and all 2,231 names of
+ * What packages inside of the files load without need, with what replaces it: a log, colours, and all 2,231 names of
  * characters in HTML, which are three times as large as the tokenizer that would look them up (lib/rules/html-tokens.ts).
  */
 const nothing = 'export default () => () => {}'
@@ -89,7 +89,7 @@ const withoutUnused: Plugin = {
 }
 
 /**
- * Bundles the modules, and whatever else is asked for, with the small packages that they use and the licences of those. Nothing is
+ * Bundles the modules, and anything else in `more`, with the small packages that they use and the licences of those. Nothing is
  * minified.
  * @param directory gets what `dist/` has
  * @param more paths in `dist/` to bundle besides the modules

@@ -1,5 +1,5 @@
 /**
- * Asks the registry about each direct dependency: exits with 1 if one is deprecated, or newer than its `latest` tag, which is how
+ * Looks each direct dependency up in the registry: exits with 1 if one is deprecated, or newer than its `latest` tag, which is how
  * authors withdraw a release. Packages below those are judged by what the lock file says of them. It also fails where `npm ci` would refuse
  * the lock file: one that was written on a machine may lack the packages of other platforms, and `npm install` does not mind.
  */
@@ -40,7 +40,7 @@ async function problemsOf(registry: string, [name, version]: readonly [string, s
     headers: { accept: 'application/vnd.npm.install-v1+json' },
     signal: AbortSignal.timeout(options.timeout),
   })
-  if (!response.ok) throw new Error(`${response.url} answers ${response.status}`)
+  if (!response.ok) throw new Error(`${response.url} responds with ${response.status}`)
   const { 'dist-tags': tags, versions } = (await response.json()) as Published
   const deprecated = versions[version]?.deprecated
   return [

@@ -87,7 +87,7 @@ function checkWithoutNode(unpacked: string, directory: string): void {
   const { exports } = JSON.parse(readFileSync(join(unpacked, 'package.json'), 'utf8')) as { readonly exports: object }
   const entries = Object.keys(exports).filter((entry) => entry !== './package.json' && !ofNode.has(entry))
   const modules = join(directory, 'node_modules')
-  // Copies, because the real paths of links are beside `@types/node`.
+  // Copies, because the real paths of links are next to `@types/node`.
   for (const name of ['valibot', 'rate-limiter-flexible'])
     cpSync(join(root, 'node_modules', name), join(modules, name), { recursive: true })
   cpSync(unpacked, join(modules, 'folkmoot'), { recursive: true })

@@ -65,7 +65,7 @@ const listOf = (type: string): string => (type.includes(' ') ? `(${type})[]` : `
 const names: Readonly<Record<string, string>> = { integer: 'number', object: 'unknown' }
 const typeNamed = (type: unknown): string => names[String(type)] ?? String(type)
 
-/** What an operation answers with; of a list one record. */
+/** The type of an operation's response; of a list, that of one record. */
 function resultOf({ id, returns, noContent }: (typeof operations)[number], interfaces: Interfaces): string {
   if (!returns) return 'undefined'
   if (isPaged(returns)) return interfaces.of(returns.paged)
@@ -77,11 +77,11 @@ function resultOf({ id, returns, noContent }: (typeof operations)[number], inter
 const file = (head: string, imports: string, interfaces: Interfaces, about: string, name: string, rows: readonly string[]) =>
   `/** ${head} */\n${imports}\n${interfaces}\n/** ${about} */\nexport interface ${name} {\n${rows.join('\n')}\n}\n`
 
-/** The file of the records that answers hold. */
+/** The file of the records that responses hold. */
 export function recordsFile(head: string): string {
   const interfaces = new Interfaces()
   const rows = operations.map((operation) => `  '${operation.id}': ${resultOf(operation, interfaces)}`)
-  const about = 'What each operation answers with; of a list one record.'
+  const about = 'The response of each operation; of a list, one record.'
   return file(head, "import type { OperationResult } from '../operations.ts'\n", interfaces, about, 'Results', rows.toSorted())
 }
 

@@ -88,28 +88,28 @@ ISO 8601. Scripts use \`--json\`, which has one form in both programs:
 | exit code | meaning |
 |---|---|
 | 0 | done |
-| 1 | the command line is right, but it cannot be done, or the result is bad: no server runs, a network, key or endpoint is not there, a port is taken, another server cannot be reached, a database is away, a disk is full, \`check\` has found a problem |
-| 2 | somebody has to change something first: an option, a variable, a setting, a file, a right. Also a storage or outbox that another process holds, a damaged file, and one of a later version |
-| 130 | you pressed Ctrl-C or Ctrl-D at a question; nothing was done |
+| 1 | the command line is valid, but the command cannot do its work or reports a problem: no server is running, a network, key or endpoint does not exist, a port is taken, another server cannot be reached, a database is down, a disk is full, \`check\` has found a problem |
+| 2 | something has to be changed first: an option, a variable, a setting, a file, a right. Also a storage or outbox that another process holds, a damaged file, and one of a later version |
+| 130 | you pressed Ctrl-C or Ctrl-D at a prompt; nothing was done |
 
-\`folkmoot diff\` ends as the program \`diff\` does: 1 for a difference, and 2 if a server cannot be
+\`folkmoot diff\` exits as the program \`diff\` does: 1 for a difference, and 2 if a server cannot be
 compared.
 
-If standard output is a file on a full disk, a command ends with the exit code 1. A key or secret that it made is then lost: make
+If standard output is a file on a full disk, a command exits with code 1. A key or secret that it made is then lost, so make
 another one.
 
 ## Variables
 
-Variables stand for options, so that you need not repeat an address. A flag wins over its variable,
+Set a variable instead of an option, so that you need not repeat an address. A flag overrides its variable,
 an empty variable counts as not set, and an error names the variable that it may come from:
 
 | variable | instead of |
 |---|---|
 | \`FOLKMOOT_STORAGE\` | \`--storage\` of \`folkmoot\` |
-| \`FOLKMOOT_SERVER\` | \`--server\` of \`folkmoot\`. A \`--storage\` on the command line wins over it |
+| \`FOLKMOOT_SERVER\` | \`--server\` of \`folkmoot\`. A \`--storage\` on the command line overrides it |
 | \`FOLKMOOT_NETWORK\` | \`--network\` of \`folkmoot\`, \`--network-id\` of the relay, which takes the id alone. \`resend\` still needs another condition, or \`--all\` |
 | \`FOLKMOOT_OUTBOX\` | \`--outbox\` of both programs. A storage that holds its own outbox takes its own address, too |
-| \`FOLKMOOT_TOKEN\` | \`--token\` of \`folkmoot mcp\` and \`pull\`. A \`--token-file\` wins over it |
+| \`FOLKMOOT_TOKEN\` | \`--token\` of \`folkmoot mcp\` and \`pull\`. A \`--token-file\` overrides it |
 `
 
 /** Every command of both programs. */

@@ -14,7 +14,7 @@ const root = join(import.meta.dirname, '..')
  */
 export async function declare(directory: string, modules: readonly string[]): Promise<void> {
   const names = modules.map((path) => path.replace(/^\.\/dist\//, '').replace(/\.js$/, ''))
-  // Beside the packages, where their types are found.
+  // Next to the packages, where their types are found.
   const made = mkdtempSync(join(root, 'node_modules', '.folkmoot-declarations-'))
   try {
     const tsc = [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.build.json', '--outDir', made]

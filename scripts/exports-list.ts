@@ -1,5 +1,5 @@
 /**
- * Writes `test/package/exports.txt`: what each entry of the package exports. Whoever removes a name breaks a host, so a change of
+ * Writes `test/package/exports.txt`: what each entry of the package exports. Removing a name breaks a host, so a change of
  * this file is one to look at twice. A test compares it.
  */
 import { readFileSync, writeFileSync } from 'node:fs'

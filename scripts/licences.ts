@@ -1,4 +1,4 @@
-/** The licences of the packages that the build puts into its files. Theirs ask to travel with the code. */
+/** The licences of the packages that the build puts into its files. Theirs must travel with the code. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -1,6 +1,6 @@
 /**
  * Writes `docs/operations.md` and a page for each resource in `docs/operations/`: every operation with an example request and its
- * real answer from the seeded network.
+ * real response from the seeded network.
  */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,9 +25,9 @@ const introduction = `${mark}
 
 # Operations
 
-Each resource has a page with its operations, each with an example request and its real answer. All paths are
+Each resource has a page with its operations, each with an example request and its real response. All paths are
 below \`/admin/v1/networks/{network_id}\`. \`network_id\` is the network's id or its subdomain. Each path
-answers with and without a trailing slash.
+works with and without a trailing slash.
 
 Each operation lists its own errors. All of them also have these, which [errors.md](errors.md) explains:
 
@@ -36,14 +36,14 @@ Each operation lists its own errors. All of them also have these, which [errors.
 - a list: 400
 - a POST: the errors of [\`Idempotency-Key\`](errors.md#idempotency)
 
-[gaps.md](gaps.md) lists the answers to open questions of the [interface](interface.md). The OpenAPI document,
-\`GET /admin/v1/spec.json\`, describes every field of the answers too.
+[gaps.md](gaps.md) says what folkmoot does where the [interface](interface.md) leaves a question open. The OpenAPI document,
+\`GET /admin/v1/spec.json\`, also describes every field of the responses.
 
 The examples were recorded in the network of the tests: its members begin with 101 and its spaces with 201.
 In the demo network of \`npm start\` members begin with 1001 and spaces with 2001. Every list shows the
 existing ids.
 
-The package on npm leaves the pages of the resources out, to stay small, so these links lead to the repository.
+To stay small, the package on npm leaves out the pages of the resources, so these links lead to the repository.
 `
 
 /** The package does not have these pages. On the site the same links stay inside of it. */
@@ -180,14 +180,14 @@ async function exchange({ route, params, query, body }: Example): Promise<string
     route.method === 'GET' && isPaged(route.operation.returns) ? { ...query, per_page: '1' } : query,
   )
   const target = search.size > 0 ? `${path}?${search}` : path
-  const answer = await request(community, route.method, target, {
+  const response = await request(community, route.method, target, {
     ...(body ? { body: JSON.stringify(body) } : {}),
     headers: { authorization: `Bearer ${token}`, ...(body ? { 'content-type': 'application/json' } : {}) },
   })
-  if (answer.status !== route.operation.status)
-    throw new Error(`${route.id} answered ${answer.status} ${JSON.stringify(answer.body)}`)
+  if (response.status !== route.operation.status)
+    throw new Error(`${route.id} responded with ${response.status} ${JSON.stringify(response.body)}`)
   const sent = [`${route.method} ${target}`, ...(body ? ['Content-Type: application/json', '', shown(body)] : [])]
-  const got = [`HTTP ${answer.status}`, ...(answer.body === undefined ? [] : ['', shown(answer.body)])]
+  const got = [`HTTP ${response.status}`, ...(response.body === undefined ? [] : ['', shown(response.body)])]
   return `${['```http', ...sent, '```', '', '```http', ...got, '```'].join('\n')}\n`
 }
 

@@ -25,18 +25,18 @@ const tableOf = (columns: readonly string[], rows: readonly string[]): string =>
   [row(...columns), row(...columns.map(() => '---')), ...rows].join('\n')
 const code = (text: string): string => `\`${text}\``
 
-/** Every scope, with the operations that it opens. */
+/** Every scope, with the operations that it allows. */
 function scopesPage(): string {
   const opened = Map.groupBy(operations, ({ scope }) => scope)
   const rows = [...opened]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([scope, those]) => row(code(scope), those.map(({ id }) => code(id)).join(', ')))
   return `${head('Scopes')}
-A key opens the operations of its scopes and no others. A missing scope is a 403 that names the scope.
+A key may call the operations of its scopes and no others. Without the scope a request gets a 403 that names it.
 
-- ${code('*')} opens every operation.
-- ${code('*:read')} opens every operation that only reads.
-- Every other scope opens the operations in its row. [operations.md](operations.md) describes them.
+- ${code('*')} allows every operation.
+- ${code('*:read')} allows every operation that only reads.
+- Every other scope allows the operations in its row. [operations.md](operations.md) describes them.
 
 ${tableOf(['scope', 'operations'], rows)}
 `
@@ -56,7 +56,7 @@ function eventsPage(): string {
       event_type: `${name}Hook`,
       payload: exampleOf(writer.of(payloadSchema(name)), writer.components),
     }
-    const cause = by ? `Operations: ${by}.` : 'No operation causes it. The host reports it.'
+    const cause = by ? `Operations: ${by}.` : 'No operation causes it; the host reports it.'
     return `### ${name}Hook\n\n${eventDescription(name)}\n\n${cause}\n\n\`\`\`json\n${JSON.stringify(body, null, 2)}\n\`\`\`\n`
   }
   const integration = Object.keys(catalogue) as (keyof typeof catalogue)[]
@@ -65,7 +65,7 @@ function eventsPage(): string {
 An endpoint of the audience ${code('integration')} receives the ${integration.length} kinds of event of the interface. An endpoint of the audience
 ${code('host')} receives the ${host.length} kinds at the end of this page instead. [webhooks.md](webhooks.md) describes the delivery.
 
-Some events have no operation behind them, such as course progress. The host reports those with ${code('community.notify')} or
+Some events, such as course progress, have no operation behind them. The host reports those with ${code('community.notify')} or
 ${code('community.publish')}; see [embedding/events.md](embedding/events.md).
 
 The bodies are examples with every field filled in. Many fields may be ${code('null')}: ${code('GET /webhooks/v1/spec.json')} has the schemas.
@@ -203,8 +203,8 @@ function optionsPage(): string {
   return `${head('Options')}
 Every option of the library and every setting of the relay. [commands.md](https://github.com/folkmoot/folkmoot/blob/main/docs/commands.md) lists the flags of both programs.
 
-Leave an option out to get its default. For most options ${code('undefined')} means the same. For those without which less would be checked
-it is a ${code('TypeError')}, because a variable that is not set must not weaken a server. These are ${stated}.
+Leave an option out to get its default. For most options ${code('undefined')} means the same. For options without which less would be checked
+it throws a ${code('TypeError')}, because an unset variable must not weaken a server. These are ${stated}.
 
 ${sections.join('\n')}`
 }
@@ -216,7 +216,7 @@ function hostTablesPage(): string {
     .replace('import { ApiError, ', "import { ApiError } from 'folkmoot'\nimport { ")
     .replace("'./package.ts'", "'folkmoot/storage'")
   return `${head("A host's own table, as an example")}
-The members of a network are the people of an application, in a SQLite table that was there before.
+The members of a network are the people of an application, in a SQLite table that existed before.
 [host-transactions.md](host-transactions.md#tables-that-you-have-already) shows how to mount it. ${code('host-members.ts')}:
 
 ${'```'}ts

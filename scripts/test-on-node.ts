@@ -38,7 +38,7 @@ const differing = [
   'test/daemon/server/serve.test',
   'test/daemon/server/start',
 ]
-/** Left out unless a path asks for them: they take long on any version. */
+/** Left out unless a path names them: they take long on any version. */
 const leftOut = ['**/large-commits.test.ts', 'test/adapters/storage/**/{races,processes}.test.ts']
 
 const directory = cachePath(`node-${version}`)
@@ -50,10 +50,10 @@ fillOnce(directory, `Node ${version} is`, (begun) => {
 })
 const programs = join(directory, 'node_modules', '.bin')
 
-const asked = paths.length > 0 ? paths : [...differing, ...leftOut.flatMap((pattern) => ['--exclude', pattern])]
+const selected = paths.length > 0 ? paths : [...differing, ...leftOut.flatMap((pattern) => ['--exclude', pattern])]
 const { status } = spawnSync(
   join(programs, 'node'),
-  [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', '--project', 'main', ...asked],
+  [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', '--project', 'main', ...selected],
   { cwd: root, stdio: 'inherit', env: { ...process.env, PATH: `${programs}${delimiter}${process.env['PATH']}` } },
 )
 process.exitCode = status ?? 1

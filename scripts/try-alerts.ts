@@ -93,8 +93,8 @@ const states: readonly State[] = [
     name: 'twenty endpoints are dead',
     flags: ['--retry-schedule', '0,0.2,0.2,0.2,0.2,0.2,3600'],
     async bring({ outbox }) {
-      const nobody = `http://127.0.0.1:${await freePort()}/`
-      const dead = Array.from({ length: 20 }, (_, index) => endpoint(nobody, `${index + 1}`))
+      const unused = `http://127.0.0.1:${await freePort()}/`
+      const dead = Array.from({ length: 20 }, (_, index) => endpoint(unused, `${index + 1}`))
       await outbox.append([dead, ...Array.from({ length: 5 }, () => [event()])])
     },
     fires: ['FolkmootRelayCircuitOpen', 'FolkmootRelayBehind'],
@@ -116,7 +116,7 @@ const states: readonly State[] = [
     fires: ['FolkmootRelayCertificateExpires'],
   },
   {
-    name: 'an endpoint answers 410',
+    name: 'an endpoint responds with 410',
     bring: async ({ outbox }, origin) => outbox.append([[endpoint(`${origin}/410`)], [event()]]),
     fires: ['FolkmootRelayEndpointDisabled'],
     may: ['FolkmootRelayBehind'],
@@ -155,7 +155,7 @@ const states: readonly State[] = [
     may: ['FolkmootRelayDown', 'FolkmootRelayBehind'],
   },
   {
-    name: 'somebody reads an old snapshot of the store',
+    name: 'a process reads an old snapshot of the store',
     async bring({ directory, outbox }, origin) {
       const reader = new DatabaseSync(storePath(directory), { readOnly: true })
       reader.exec('BEGIN')
@@ -233,8 +233,8 @@ async function main(): Promise<number> {
       const fired = [...seen.values()].filter(({ instance }) => instance === `127.0.0.1:${relays[index]?.port}`)
       const too = fired.filter((each) => !fires.includes(each.name) && !may.includes(each.name))
       wrong += too.length
-      const told = fired.map((each) => each.name.replace('FolkmootRelay', '')).join(', ')
-      console.log(`${too.length === 0 ? 'ok   ' : 'WRONG'} ${name}: ${told === '' ? 'nothing fires' : told}`)
+      const names = fired.map((each) => each.name.replace('FolkmootRelay', '')).join(', ')
+      console.log(`${too.length === 0 ? 'ok   ' : 'WRONG'} ${name}: ${names === '' ? 'nothing fires' : names}`)
     }
     await prometheus.watch([])
     await until(async () => (await prometheus.firing()).some(({ name }) => name === ofNone), `${ofNone} fires`)

@@ -102,14 +102,14 @@ async function use(page: Page, origin: string): Promise<void> {
     faults.push('the search for "rotate secret" does not find how to change a secret')
 }
 
-/** Adds a member in the playground, and looks at the answer and the webhook. */
+/** Adds a member in the playground, and looks at the response and the webhook. */
 async function play(page: Page, origin: string): Promise<void> {
   for (const width of [1280, 360]) {
     await page.setViewportSize({ width, height: 800 })
     await page.goto(`${origin}/playground.html`)
     await page.getByRole('button', { name: 'Send' }).click()
     const form = page.locator('form.playground')
-    await form.locator('h3:has-text("Answer: 201")').waitFor()
+    await form.locator('h3:has-text("Response: 201")').waitFor()
     await form.locator('summary:has-text("MemberJoinedHook")').waitFor()
     const operations = await form.locator('option[value*="."]').count()
     // All but the upload, whose body is not JSON. Some have two methods.

@@ -1,4 +1,4 @@
-/** The API beside an application of Bun: `bun bun.ts`. */
+/** The API next to an application of Bun: `bun bun.ts`. */
 import { closeOnSignal, host, openCommunity, port, print, uploadAt } from './community.ts'
 
 const community = await openCommunity()
@@ -15,10 +15,10 @@ const server = Bun.serve({
   hostname: host,
   async fetch(request) {
     const id = request.headers.get('x-request-id') ?? crypto.randomUUID()
-    const answer = (await community.handle(request, { requestId: id })) ?? (await application(request))
-    answer.headers.set('x-request-id', id)
-    print({ id, method: request.method, path: new URL(request.url).pathname, status: answer.status })
-    return answer
+    const response = (await community.handle(request, { requestId: id })) ?? (await application(request))
+    response.headers.set('x-request-id', id)
+    print({ id, method: request.method, path: new URL(request.url).pathname, status: response.status })
+    return response
   },
 })
 closeOnSignal(community, () => server.stop())

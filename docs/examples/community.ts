@@ -6,7 +6,7 @@ import { ports } from 'folkmoot/ports'
 import { sqliteStorage } from 'folkmoot/storage/sqlite'
 
 export const port = Number(process.env['PORT'] ?? 4000)
-/** Only the proxy reaches the server, because `trustProxy` believes the headers of whoever calls. */
+/** Only the proxy reaches the server, because `trustProxy` trusts the headers of every caller. */
 export const host = '127.0.0.1'
 const directory = process.env['DATA'] ?? './data'
 
@@ -51,7 +51,7 @@ export function print(line: object): void {
   console.log(JSON.stringify(line))
 }
 
-/** Ends the process when it is asked to: first the server, which finishes its requests, and then the community. */
+/** Shuts the process down on SIGTERM: first the server, which finishes its requests, and then the community. */
 export function closeOnSignal(community: Community, closeServer: () => unknown): void {
   process.once('SIGTERM', async () => {
     await closeServer()

@@ -1,4 +1,4 @@
-/** The API beside an application of Deno: `deno run -A deno.ts`. */
+/** The API next to an application of Deno: `deno run -A deno.ts`. */
 import { closeOnSignal, host, openCommunity, port, print, uploadAt } from './community.ts'
 
 const community = await openCommunity()
@@ -12,9 +12,9 @@ async function application(request: Request): Promise<Response> {
 
 const server = Deno.serve({ port, hostname: host }, async (request) => {
   const id = request.headers.get('x-request-id') ?? crypto.randomUUID()
-  const answer = (await community.handle(request, { requestId: id })) ?? (await application(request))
-  answer.headers.set('x-request-id', id)
-  print({ id, method: request.method, path: new URL(request.url).pathname, status: answer.status })
-  return answer
+  const response = (await community.handle(request, { requestId: id })) ?? (await application(request))
+  response.headers.set('x-request-id', id)
+  print({ id, method: request.method, path: new URL(request.url).pathname, status: response.status })
+  return response
 })
 closeOnSignal(community, () => server.shutdown())

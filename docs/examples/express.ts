@@ -1,4 +1,4 @@
-/** The API beside an application of Express 5: `node express.ts`. */
+/** The API next to an application of Express 5: `node express.ts`. */
 import { randomUUID } from 'node:crypto'
 import { pipeline } from 'node:stream'
 import express from 'express'

@@ -1,4 +1,4 @@
-/** The API beside an application of Fastify 5: `node fastify.ts`. */
+/** The API next to an application of Fastify 5: `node fastify.ts`. */
 import Fastify from 'fastify'
 import { communityPlugin } from 'folkmoot/fastify'
 import { closeOnSignal, host, openCommunity, port, uploadAt } from './community.ts'

@@ -1,4 +1,4 @@
-/** The API beside an application of h3 2, the server of Nitro 3: `node h3.ts`. */
+/** The API next to an application of h3 2, the server of Nitro 3: `node h3.ts`. */
 import { randomUUID } from 'node:crypto'
 import { H3, serve, toResponse } from 'h3'
 import { closeOnSignal, host, openCommunity, port, print, uploadAt } from './community.ts'
@@ -11,10 +11,10 @@ app.use(async (event, next) => {
   const id = event.req.headers.get('x-request-id') ?? randomUUID()
   const { method } = event.req
   event.context['id'] = id
-  const answer = await toResponse(await next(), event)
-  answer.headers.set('x-request-id', id)
-  print({ id, method, path: event.url.pathname, status: answer.status })
-  return answer
+  const response = await toResponse(await next(), event)
+  response.headers.set('x-request-id', id)
+  print({ id, method, path: event.url.pathname, status: response.status })
+  return response
 })
 app.use((event) => community.handle(event.req, { requestId: event.context['id'] }))
 app.get('/assets/**', async (event) => (await uploadAt(event.url.pathname)) ?? missing())

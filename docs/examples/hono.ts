@@ -1,4 +1,4 @@
-/** The API beside an application of Hono, on Node: `node hono.ts`. */
+/** The API next to an application of Hono, on Node: `node hono.ts`. */
 import { serve } from '@hono/node-server'
 import { communityMiddleware } from 'folkmoot/hono'
 import { Hono } from 'hono'

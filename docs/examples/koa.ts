@@ -1,4 +1,4 @@
-/** The API beside an application of Koa 3: `node koa.ts`. */
+/** The API next to an application of Koa 3: `node koa.ts`. */
 import { randomUUID } from 'node:crypto'
 import { bodyParser } from '@koa/bodyparser'
 import { communityMiddleware } from 'folkmoot/koa'

@@ -1,4 +1,4 @@
-/** The API beside an application of `node:http`: `node node.ts`. */
+/** The API next to an application of `node:http`: `node node.ts`. */
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import { pipeline } from 'node:stream'

@@ -51,9 +51,9 @@ export default {
     opened ??= openCommunity(environment)
     const community = await opened
     const id = request.headers.get('x-request-id') ?? crypto.randomUUID()
-    const answer = (await community.handle(request, { requestId: id })) ?? (await application(request, community))
-    answer.headers.set('x-request-id', id)
-    console.log(JSON.stringify({ id, method: request.method, path: new URL(request.url).pathname, status: answer.status }))
-    return answer
+    const response = (await community.handle(request, { requestId: id })) ?? (await application(request, community))
+    response.headers.set('x-request-id', id)
+    console.log(JSON.stringify({ id, method: request.method, path: new URL(request.url).pathname, status: response.status }))
+    return response
   },
 }

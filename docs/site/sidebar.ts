@@ -101,7 +101,7 @@ export const parts: readonly Part[] = [
       page('storage-example', 'A storage, whole'),
       page('host-tables-example', 'A host’s own table, whole'),
       page('interface', 'Rules of the interface'),
-      page('gaps', 'Answers to open questions'),
+      page('gaps', 'Settled gaps'),
     ],
   },
   {

@@ -809,7 +809,7 @@ export interface UserResponse {
   last_visited_at: string | null
 }
 
-/** What each operation answers with; of a list one record. */
+/** The response of each operation; of a list, one record. */
 export interface Results {
   'abuse_reports.list': AbuseReportResponse
   'answers.delete': undefined

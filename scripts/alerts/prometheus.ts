@@ -30,7 +30,7 @@ export interface Firing {
 }
 
 export interface Prometheus {
-  /** How many targets answer. */
+  /** How many targets respond. */
   up(): Promise<number>
   firing(): Promise<readonly Firing[]>
   watch(ports: readonly number[]): Promise<void>
@@ -72,9 +72,9 @@ export async function startPrometheus(directory: string, factor: number): Promis
     ],
     { stdio: 'ignore' },
   )
-  const ask = async (path: string, method = 'GET'): Promise<Response> => fetch(`http://127.0.0.1:${port}${path}`, { method })
+  const request = async (path: string, method = 'GET'): Promise<Response> => fetch(`http://127.0.0.1:${port}${path}`, { method })
   const ready = () =>
-    ask('/-/ready').then(
+    request('/-/ready').then(
       ({ ok }) => ok,
       () => false,
     )
@@ -85,13 +85,13 @@ export async function startPrometheus(directory: string, factor: number): Promis
 
   return {
     async up() {
-      const { data } = (await (await ask('/api/v1/query?query=sum(up)')).json()) as {
+      const { data } = (await (await request('/api/v1/query?query=sum(up)')).json()) as {
         readonly data: { readonly result: readonly { readonly value: readonly [number, string] }[] }
       }
       return Number(data.result[0]?.value[1] ?? 0)
     },
     async firing() {
-      const { data } = (await (await ask('/api/v1/alerts')).json()) as {
+      const { data } = (await (await request('/api/v1/alerts')).json()) as {
         readonly data: {
           readonly alerts: readonly { readonly state: string; readonly labels: Readonly<Record<string, string>> }[]
         }
@@ -102,7 +102,7 @@ export async function startPrometheus(directory: string, factor: number): Promis
     },
     async watch(ports) {
       write(ports)
-      const { ok } = await ask('/-/reload', 'POST')
+      const { ok } = await request('/-/reload', 'POST')
       if (!ok) throw new Error('prometheus does not take its configuration')
     },
     stop: () => void child.kill(),

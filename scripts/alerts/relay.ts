@@ -14,7 +14,7 @@ export interface WatchedRelay {
   readonly child: ChildProcess
   /** Kills it and starts it again on the same port. */
   restart(): Promise<void>
-  /** Ends it for good, at once. */
+  /** Kills it immediately. */
   kill(): Promise<void>
   /** One of its figures. */
   figure(name: string): Promise<number>

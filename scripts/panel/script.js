@@ -26,9 +26,9 @@ const ready = (root) => {
   for (const part of all('[data-script]', root)) part.hidden = false
 }
 const read = async (url) => {
-  const answer = await fetch(url)
-  if (!answer.ok) throw 0
-  return new DOMParser().parseFromString(await answer.text(), 'text/html')
+  const response = await fetch(url)
+  if (!response.ok) throw 0
+  return new DOMParser().parseFromString(await response.text(), 'text/html')
 }
 ready(document)
 document.addEventListener('click', async (event) => {

@@ -25,13 +25,13 @@ export const community = () => {
   return globalThis.community
 }
 
-/** Answers the routes of the API. */
-export async function answer(request) {
+/** Handles the routes of the API. */
+export async function handle(request) {
   const id = request.headers.get('x-request-id') ?? crypto.randomUUID()
-  const answered = (await (await community()).handle(request, { requestId: id })) ?? new Response('your 404', { status: 404 })
-  answered.headers.set('x-request-id', id)
-  print({ id, method: request.method, path: new URL(request.url).pathname, status: answered.status })
-  return answered
+  const response = (await (await community()).handle(request, { requestId: id })) ?? new Response('your 404', { status: 404 })
+  response.headers.set('x-request-id', id)
+  print({ id, method: request.method, path: new URL(request.url).pathname, status: response.status })
+  return response
 }
 
 /** Types that a browser may show. It downloads all others, because strangers have sent the files. */

@@ -3,7 +3,7 @@ import { defineHandler, HTTPResponse } from 'nitro/h3'
 import { community } from '../community.js'
 
 export default defineHandler(async (event) => {
-  const answer = await community.handle(event.req, { requestId: event.context.id })
-  // The h3 of Nitro 3.0 hands on every request that middleware answers with a `Response` of status 404.
-  return answer && new HTTPResponse(answer.body, answer)
+  const response = await community.handle(event.req, { requestId: event.context.id })
+  // The h3 of Nitro 3.0 passes on every request for which middleware returns a `Response` of status 404.
+  return response && new HTTPResponse(response.body, response)
 })

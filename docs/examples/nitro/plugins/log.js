@@ -6,9 +6,9 @@ export default defineNitroPlugin((nitro) => {
   nitro.hooks.hook('request', ({ req }) => {
     req.context.id = req.headers.get('x-request-id') ?? crypto.randomUUID()
   })
-  nitro.hooks.hook('response', (answer, { req }) => {
+  nitro.hooks.hook('response', (response, { req }) => {
     const { id } = req.context
-    answer.headers.set('x-request-id', id)
-    print({ id, method: req.method, path: new URL(req.url).pathname, status: answer.status })
+    response.headers.set('x-request-id', id)
+    print({ id, method: req.method, path: new URL(req.url).pathname, status: response.status })
   })
 })

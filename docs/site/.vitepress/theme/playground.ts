@@ -25,7 +25,7 @@ export interface Request {
   readonly body: string
 }
 
-export interface Answer {
+export interface ApiResponse {
   readonly status: number
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: string
@@ -35,7 +35,7 @@ export interface Playground {
   readonly operations: readonly Operation[]
   /** The request of an operation that names records which are there. */
   requestOf(operation: Operation): Promise<Request>
-  send(request: Request): Promise<Answer>
+  send(request: Request): Promise<ApiResponse>
 }
 
 interface Described {
@@ -82,12 +82,12 @@ function operationsOf(paths: Readonly<Record<string, object>>): readonly Operati
   )
 }
 
-/** @param heard gets each webhook event that a relay would deliver */
-export async function openPlayground(heard: (event: WebhookEvent) => void): Promise<Playground> {
+/** @param onEvent gets each webhook event that a relay would deliver */
+export async function openPlayground(onEvent: (event: WebhookEvent) => void): Promise<Playground> {
   const outbox: NonNullable<NonNullable<Parameters<typeof memoryStorage>[0]>['outbox']> = {
     async append(commits) {
       for (const record of commits.flat())
-        if (record.kind === 'event' && record.audience === 'integration') heard(JSON.parse(record.body) as WebhookEvent)
+        if (record.kind === 'event' && record.audience === 'integration') onEvent(JSON.parse(record.body) as WebhookEvent)
     },
     async close() {},
   }
@@ -97,19 +97,19 @@ export async function openPlayground(heard: (event: WebhookEvent) => void): Prom
   const operations = operationsOf(community.openapi()['paths'] as Readonly<Record<string, object>>)
   const lists = new Set(operations.filter(({ method }) => method === 'GET').map(({ path }) => path))
 
-  async function send({ method, path, body }: Request): Promise<Answer> {
+  async function send({ method, path, body }: Request): Promise<ApiResponse> {
     const headers = { authorization: `Bearer ${token}`, ...(body.trim() === '' ? {} : { 'content-type': 'application/json' }) }
-    const asked = new Request(new URL(network + path, 'https://community.example'), {
+    const request = new Request(new URL(network + path, 'https://community.example'), {
       method,
       headers,
       ...(method === 'GET' || body.trim() === '' ? {} : { body }),
     })
-    const answer = await community.fetch(asked)
-    const text = await answer.text()
-    const isJson = answer.headers.get('content-type')?.includes('json') === true
+    const response = await community.fetch(request)
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.includes('json') === true
     return {
-      status: answer.status,
-      headers: [...answer.headers],
+      status: response.status,
+      headers: [...response.headers],
       body: isJson ? JSON.stringify(JSON.parse(text), undefined, 2) : text,
     }
   }
