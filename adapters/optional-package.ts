@@ -16,7 +16,7 @@ const isNotFound = (error: unknown): boolean => error instanceof Error && 'code'
  */
 export const addressOfPackage = (name: string): string => import.meta.resolve(name)
 
-/** Whether a name leads to a package. A bundle holds packages that no name leads to, and a few runtimes cannot tell. */
+/** Whether a name leads to a package. A bundle holds packages that no name leads to, and a few runtimes cannot know. */
 function leadsNowhere(name: string): boolean {
   try {
     addressOfPackage(name)
@@ -26,7 +26,7 @@ function leadsNowhere(name: string): boolean {
   }
 }
 
-/** Whether a package is not installed. In a bundle, which may have it inside, the answer is no. */
+/** Whether a package is not installed. In a bundle, which may have it inside, the result is `false`. */
 export const isMissing = (name: string): boolean => leadsNowhere(name) && !leadsNowhere('folkmoot')
 
 /**

@@ -108,7 +108,7 @@ export const nodeFileSystem: FileSystem = {
     return (await isSyncing(handle)) ? file : syncedBySecondCall(file)
   },
   async open(path) {
-    // Never follow a link that somebody placed here, nor block for ever on a named pipe.
+    // Never follow a link that was placed here, nor block for ever on a named pipe.
     const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     if ((await handle.stat()).isFile()) return openFile(handle)
     await handle.close()

@@ -1,10 +1,10 @@
 /**
  * Files that name the process that holds something. Only one living process at a time has its text in such a file.
  *
- * The file appears with its whole text (a link to a file that is already written), so nobody ever reads half of it. The
+ * The file appears with its whole text (a link to a file that is already written), so no process ever reads half of it. The
  * text of a dead process is replaced by one process that finds it. That one creates a second file first, named after exactly
- * that text, and then still finds the text there. Texts never come twice, so nobody replaces a living owner by mistake, however
- * many try concurrently and wherever one of them dies.
+ * that text, and then still finds the text there. Texts never come twice, so no process replaces a living owner by mistake,
+ * however many try concurrently and wherever one of them dies.
  */
 import { createHash } from 'node:crypto'
 import { link, readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -22,7 +22,7 @@ export interface LockRules {
  *
  * @param file the lock file
  * @param text identifies this process; no other call ever had the same
- * @param rules tell living owners from dead ones
+ * @param rules distinguish living owners from dead ones
  * @returns `undefined` when the file is ours now, else the text of the living owner
  * @throws what the file system throws
  */

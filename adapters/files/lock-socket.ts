@@ -23,7 +23,7 @@ export function listenOn(name: string): Promise<Server | 'taken' | undefined> {
   })
 }
 
-/** Whether somebody listens at a path: `no` only if the kernel reports that nobody does. */
+/** Whether a process listens at a path: `no` only if the kernel reports that none does. */
 export function isListening(path: string): Promise<'yes' | 'no' | 'unknown'> {
   return new Promise((settle) => {
     const connection = connect(path, () => {

@@ -77,7 +77,7 @@ const isNeighbour = (owner: Owner): boolean => owner.namespace === null || owner
 export function isAlive(owner: Owner): boolean {
   if (!isNeighbour(owner)) return true
   const found = processStat(owner.pid)
-  // A zombie has closed its files already; only its parent has not asked for its exit code.
+  // A zombie has closed its files already; only its parent has not read its exit code.
   if (found !== null)
     return found.state !== 'Z' && found.state !== 'X' && (owner.started === null || found.started === owner.started)
   // Not seen is not dead: /proc may hide the processes of other users.
@@ -91,12 +91,12 @@ export function isAlive(owner: Owner): boolean {
 /**
  * Whether an owner may still run. Its socket decides where its number means nothing here. Containers of systemd and LXC show their
  * processes another boot than the machine's. A service with a separate `/proc` in such a container sees the machine's.
- * @param socket the path that answers while the owner runs; `undefined` where it has none
+ * @param socket the path of a socket that is open while the owner runs; `undefined` where it has none
  */
 export async function mayRun(owner: Owner, socket: string | undefined): Promise<boolean> {
   if (owner.boot !== null && owner.boot !== boot()) return socket !== undefined && (await isListening(socket)) === 'yes'
   if (!isAlive(owner)) return false
-  // Without the start of the process, which macOS and Windows do not tell, another one may have its number by now.
+  // Without the start of the process, which macOS and Windows do not report, another one may have its number by now.
   const isKnown = isNeighbour(owner) && owner.started !== null
   return isKnown || socket === undefined || (await isListening(socket)) !== 'no'
 }

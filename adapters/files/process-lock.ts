@@ -1,10 +1,10 @@
 /**
  * One process per path, for files that two processes would spoil.
  *
- * The lock is a file `<path>.lock` that names its owner, and two sockets tell whether that owner lives:
+ * The lock is a file `<path>.lock` that names its owner, and two sockets show whether that owner lives:
  * - On Linux the owner has an abstract socket whose name is made of the path. The kernel gives it to one process only and
  *   takes it back in the moment in which that process dies.
- * - A socket next to the file answers processes of other containers, which see neither the owner nor its abstract socket.
+ * - A socket next to the file serves processes of other containers, which see neither the owner nor its abstract socket.
  *   Without it a container that was killed and started again would find itself locked out by its own past.
  */
 import { createHash, randomUUID } from 'node:crypto'
@@ -76,7 +76,7 @@ export async function acquireLock(path: string, purpose: string): Promise<Proces
 
 /**
  * The present owner of a path.
- * @returns `undefined` if nobody does, or the owner is dead
+ * @returns `undefined` if no process does, or the owner is dead
  */
 export async function lockOwner(path: string): Promise<LockOwner | undefined> {
   const real = await realPath(path)

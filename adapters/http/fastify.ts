@@ -50,13 +50,13 @@ const rules = {
 const idOfFastify = ({ id }: FastifyRequest): unknown => id
 
 /**
- * A plugin for Fastify: answers the API's paths before Fastify reads a body, and leaves every other request to its routes. Hooks
- * that were added before run for the API too, and the headers that they set leave with its answers. Mounted below a path, give
+ * A plugin for Fastify: serves the API's paths before Fastify reads a body, and leaves every other request to its routes. Hooks
+ * that were added before run for the API too, and the headers that they set leave with its responses. Mounted below a path, give
  * the community that `basePath`. A plugin with a prefix, and another prefix than
- * `basePath`, are refused: Fastify would answer the API's paths with its own 404. What has only a `fetch` answers the requests at
- * the `prefix` with which it is registered, and below it.
+ * `basePath`, are refused: Fastify would respond to the API's paths with its own 404. A handler with only a `fetch` serves the
+ * requests at the `prefix` with which it is registered, and below it.
  * @param mounted a community, or what has a `fetch`, such as the tools of `createMcp`
- * @param options how long bodies and answers may be on their way, and the host's ids of requests
+ * @param options how long bodies and responses may be on their way, and the host's ids of requests
  * @throws TypeError for what is neither, and when an option cannot be used
  */
 export function communityPlugin(
@@ -108,7 +108,7 @@ function handlerPlugin(handler: FetchHandler, bounds: Bounds): Plugin {
   }
 }
 
-/** Fastify neither answers from here on nor sends the headers that it holds. */
+/** From here on Fastify neither responds nor sends the headers that it holds. */
 function takeOver(reply: Reply): void {
   reply.hijack()
   for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) reply.raw.setHeader(name, value)
@@ -118,7 +118,7 @@ function takeOver(reply: Reply): void {
 const onApplication = <P extends object>(plugin: P): P => Object.assign(plugin, { [Symbol.for('skip-override')]: true })
 
 /**
- * A plugin for Fastify that answers the panel's requests, and leaves every other to its routes. Register it on the application
+ * A plugin for Fastify that serves the panel's requests, and leaves every other to its routes. Register it on the application
  * itself, behind the plugin of its sessions.
  * @param panel made by `createPanel`; its `authorize` gets the request of Fastify as its second argument, such as for its `session`
  * @throws TypeError for what is no panel

@@ -29,10 +29,10 @@ const rules = { requestId: requestIdRule<NonNullable<HonoOptions['requestId']>>(
 const idOfHono = ({ var: variables }: HonoContext): unknown => 'requestId' in variables && variables.requestId
 
 /**
- * Middleware for Hono: answers the API's paths and leaves every other request, its body untouched, to the next handler. Headers
- * that earlier middleware has set, such as a request id, leave with the answer, and a body that it has read is used. Mounted
- * below a path, give the community that `basePath`. What has only a `fetch` answers every request that reaches it, so mount it at a
- * path.
+ * Middleware for Hono: serves the API's paths and leaves every other request, its body untouched, to the next handler. Headers
+ * that earlier middleware has set, such as a request id, leave with the response, and a body that it has read is used. Mounted
+ * below a path, give the community that `basePath`. A handler with only a `fetch` serves every request that reaches it, so mount
+ * it at a path.
  * @param mounted a community, or what has a `fetch`, such as the tools of `createMcp`
  * @param options the host's ids of requests
  * @throws TypeError for what is neither, and when an option cannot be used
@@ -61,12 +61,12 @@ export function communityMiddleware(
   }
 }
 
-/** The request, with the body that Hono keeps if somebody has read it. */
+/** The request, with the body that Hono keeps once it has been read. */
 const unread = async ({ req }: HonoContext): Promise<Request> =>
   req.raw.bodyUsed ? new Request(req.raw, { body: await req.arrayBuffer() }) : req.raw
 
 /**
- * Middleware for Hono that answers the panel's requests, and leaves every other to the next handler.
+ * Middleware for Hono that serves the panel's requests, and leaves every other to the next handler.
  * @param panel made by `createPanel`; its `authorize` gets the context of Hono as its second argument, such as for a session
  * @throws TypeError for what is no panel
  */
@@ -107,7 +107,7 @@ const isOfNode = (request: Request, env: unknown): boolean =>
   'incoming' in env &&
   Object.getOwnPropertySymbols(request).some((key) => Reflect.get(request, key) === env.incoming)
 
-/** Whether Node still waits for a part of the body. A stream of HTTP/2 is nobody else's. */
+/** Whether Node still waits for a part of the body. A stream of HTTP/2 belongs to one request. */
 const isUnfinished = (env: unknown): boolean => {
   if (typeof env !== 'object' || env === null || !('incoming' in env)) return false
   const { incoming } = env
@@ -116,8 +116,9 @@ const isUnfinished = (env: unknown): boolean => {
 }
 
 /**
- * The server for Node cuts a connection half a second after an answer if the body is unfinished by then, and workerd immediately. So
- * the body comes first. If it does not end in time, the answer announces the cut, and the client sends no other request there.
+ * The server for Node cuts a connection half a second after a response if the body is unfinished by then, and workerd
+ * immediately. So the body comes first. If it does not end in time, the response announces the cut, and the client sends no other
+ * request there.
  */
 async function afterBody(request: Request, response: HttpResponse, env: unknown): Promise<HttpResponse> {
   await discardBody(request)
@@ -126,7 +127,7 @@ async function afterBody(request: Request, response: HttpResponse, env: unknown)
 
 let turn: Promise<void> | undefined
 
-// The answers of one turn of the event loop leave straight after each other. `node.ts` describes why.
+// The responses of one turn of the event loop leave straight after each other. `node.ts` describes why.
 function turnOver(): Promise<void> {
   turn ??= new Promise((resolve) => {
     setImmediate(() => {
@@ -138,7 +139,7 @@ function turnOver(): Promise<void> {
 }
 
 /**
- * An answer with the headers that earlier middleware has set. Hono copies headers into `Headers` twice, and its server for Node
+ * A response with the headers that earlier middleware has set. Hono copies headers into `Headers` twice, and its server for Node
  * takes them out again. That server writes plain headers as they are.
  */
 function toResponse(context: HonoContext, response: HttpResponse): Response {

@@ -33,12 +33,12 @@ export interface KoaOptions extends TransferBounds {
 const rules = { ...boundRules, requestId: requestIdRule<NonNullable<KoaOptions['requestId']>>() } satisfies RulesOf<KoaOptions>
 
 /**
- * Middleware for Koa: answers the API's paths and leaves every other request, its body untouched, to the next middleware. Use it
- * before or after a body parser, and below `koa-mount`. Mounted below a path, give the community that `basePath`. What has only a
- * `fetch` answers every request that reaches it, so mount it at a path.
+ * Middleware for Koa: serves the API's paths and leaves every other request, its body untouched, to the next middleware. Use it
+ * before or after a body parser, and below `koa-mount`. Mounted below a path, give the community that `basePath`. A handler with
+ * only a `fetch` serves every request that reaches it, so mount it at a path.
  * @param mounted a community, or what has a `fetch`, such as the tools of `createMcp`
- * @param options how long bodies and answers may be on their way, and the host's ids of requests
- * @returns middleware that is done when the answer has left, so that a log around it has its status and duration
+ * @param options how long bodies and responses may be on their way, and the host's ids of requests
+ * @returns middleware that is done when the response has left, so that a log around it has its status and duration
  * @throws TypeError for what is neither, and when an option cannot be used
  */
 export function communityMiddleware(
@@ -73,7 +73,7 @@ export function communityMiddleware(
 }
 
 /**
- * Middleware for Koa that answers the panel's requests, and leaves every other to the next middleware.
+ * Middleware for Koa that serves the panel's requests, and leaves every other to the next middleware.
  * @param panel made by `createPanel`; its `authorize` gets the context of Koa as its second argument, such as for its `session`
  * @throws TypeError for what is no panel
  */
@@ -95,7 +95,7 @@ export function panelMiddleware<Context extends KoaContext>(
   }
 }
 
-/** Waits until an answer has left or its connection has ended. */
+/** Waits until a response has left or its connection has ended. */
 function whenEnded({ socket }: IncomingMessage, response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

@@ -4,11 +4,11 @@
  */
 
 /**
- * What answers each request that reaches it, such as the tools for agents of `createMcp`, a receiver of webhooks, or metrics. It
+ * A handler of each request that reaches it, such as the tools for agents of `createMcp`, a receiver of webhooks, or metrics. It
  * has no paths of its own: the host decides which requests it gets.
  */
 export interface FetchHandler {
-  /** Answers a request. */
+  /** Responds to a request. */
   fetch(request: Request): Response | Promise<Response>
 }
 

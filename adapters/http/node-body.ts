@@ -79,7 +79,7 @@ export async function readBody(
   return hasArrived(request, limit) ? readArrived(request, arrived) : readStream(request, limit, bounds, arrived)
 }
 
-// A small body has mostly arrived before anybody asks for it. HTTP/2 keeps it elsewhere.
+// A small body has mostly arrived before anything reads it. HTTP/2 keeps it elsewhere.
 const hasArrived = (request: IncomingMessage, limit: number): boolean =>
   request.httpVersionMajor < 2 && request.readableLength > 0 && request.readableLength <= limit && isWhole(request)
 

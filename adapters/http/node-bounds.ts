@@ -1,4 +1,4 @@
-/** How long bodies and answers may be on their way. */
+/** How long bodies and responses may be on their way. */
 import * as v from 'valibot'
 import { must, type RulesOf } from '../../lib/base/options.ts'
 
@@ -8,9 +8,9 @@ export interface TransferBounds {
   readonly bodyStallMs?: number
   /** Milliseconds after which a body that has not arrived completely is refused with a 408. Default 300,000. */
   readonly bodyTimeoutMs?: number
-  /** Milliseconds in which a client takes nothing of an answer, after which its connection is closed. Default 30,000. */
+  /** Milliseconds in which a client takes nothing of a response, after which its connection is closed. Default 30,000. */
   readonly responseStallMs?: number
-  /** Milliseconds after which an answer that has not been read completely is cut off. Default 300,000. */
+  /** Milliseconds after which a response that has not been read completely is cut off. Default 300,000. */
   readonly responseTimeoutMs?: number
 }
 

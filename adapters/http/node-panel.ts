@@ -10,7 +10,7 @@ import { type BodyReader, requestOf, write } from './node-web.ts'
 import { type PanelOf, requirePanel } from './require-panel.ts'
 
 /**
- * A middleware that answers the panel's requests, and leaves every other to the next one. A form that the host has parsed is
+ * A middleware that serves the panel's requests, and leaves every other to the next one. A form that the host has parsed is
  * taken as it is.
  * @param panel made by `createPanel`. The second argument of its `authorize` is the request of Node or Express, with its session
  * @throws TypeError for what is no panel
@@ -31,7 +31,7 @@ export function panelMiddleware<Host extends IncomingMessage>(
 }
 
 /**
- * Answers a request with the panel, for the adapters of frameworks. It never rejects.
+ * Serves a request with the panel, for the adapters of frameworks. It never rejects.
  * @param host what `authorize` gets as its second argument
  * @param taken called before anything is written
  * @param kept the parts that the framework keeps, if not on the request itself
@@ -57,7 +57,7 @@ export async function servePanel<Host>(
   try {
     request = requestOf(message, gone.signal, formReader, kept)
   } catch {
-    // It fits no `Request`, as with the method TRACE. So the panel does not answer it.
+    // It fits no `Request`, as with the method TRACE. So the panel does not serve it.
     return false
   }
   try {

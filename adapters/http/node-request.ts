@@ -44,7 +44,7 @@ class NodeIncoming implements Incoming {
     this.method = request.method ?? 'GET'
     this.path = path
     this.search = search
-    // Read now: the socket of HTTP/2 can no longer be asked when its client has left.
+    // Read now: the socket of HTTP/2 can no longer be read when its client has left.
     this.secure = (request.socket as { readonly encrypted?: unknown } | undefined)?.encrypted === true
     const handed = handedOver(request, kept)
     this.parsedBody = handed?.kind === 'parsed' ? handed.value : undefined

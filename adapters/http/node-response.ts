@@ -7,7 +7,7 @@ import { type Bounds, defaultBounds, type Watch, watch } from './node-bounds.ts'
 import { cut, isGone } from './node-stream.ts'
 import { isMadeUp } from './node-turns.ts'
 
-/** Characters of an answer that is encoded once and written as a whole: a page of a hundred records. */
+/** Characters of a response that is encoded once and written as a whole: a page of a hundred records. */
 const wholeLength = 131_072
 /** Of a longer one so many are written at a time: enough for a fast reader, and all that a slow one makes us encode. */
 const sliceLength = 65_536
@@ -15,8 +15,8 @@ const sliceLength = 65_536
 const shortLength = 4_096
 
 /**
- * Writes an answer, as fast as its client takes it.
- * @param sent called once, when the answer has left or its connection has ended
+ * Writes a response, as fast as its client takes it.
+ * @param sent called once, when the response has left or its connection has ended
  */
 export function writeResponse(
   request: IncomingMessage,
@@ -50,7 +50,7 @@ export function writeResponse(
     watchResponse(request, response, bounds, sent)
     return
   }
-  // A stream of HTTP/2 of which a part is unread would stay open: close it when the answer has left (RFC 9113, 8.1).
+  // A stream of HTTP/2 of which a part is unread would stay open: close it when the response has left (RFC 9113, 8.1).
   if (request.httpVersionMajor >= 2 && !request.complete)
     closeWhenWritten((request as IncomingMessage & Partial<Http2ServerRequest>).stream)
   if (text !== null && text.length > wholeLength) {
@@ -132,7 +132,7 @@ function writeSlices(response: ServerResponse, text: string | Uint8Array, watchi
       const slice = typeof text === 'string' ? text.slice(offset, end) : text.subarray(offset, end)
       offset = end
       if (response.write(slice)) continue
-      // Once for the whole answer: the middleware `compression` never removes a listener for `drain`.
+      // Once for the whole response: the middleware `compression` never removes a listener for `drain`.
       if (!isWaiting) response.on('drain', step)
       isWaiting = true
       return
@@ -173,11 +173,11 @@ function watchResponse(request: IncomingMessage, response: ServerResponse, bound
   return watching
 }
 
-// A client that is still writing when its connection is closed gets a reset, and never sees the answer.
+// A client that is still writing when its connection is closed gets a reset, and never sees the response.
 const isUnfinished = (request: IncomingMessage, status: number): boolean =>
   !request.complete && request.httpVersionMajor < 2 && (status === 408 || status === 413 || status === 503)
 
-/** A client that sends too much gets its answer first. The rest of its body is discarded, and then the connection is cut. */
+/** A client that sends too much gets its response first. The rest of its body is discarded, and then the connection is cut. */
 function linger(request: IncomingMessage, response: ServerResponse): void {
   const end = () => {
     clearTimeout(timer)

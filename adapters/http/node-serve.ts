@@ -1,4 +1,4 @@
-/** Requests of Node answered by a community, for the adapters of its frameworks. */
+/** Requests of Node, served by a community, for the adapters of its frameworks. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { HttpResponse, Incoming } from '../../lib/http/exchange.ts'
 import type { Community } from '../../lib/index.ts'
@@ -10,7 +10,7 @@ import { cut } from './node-stream.ts'
 import { inOwnContext, isMadeUp, takeTurn } from './node-turns.ts'
 
 /**
- * Answers a request.
+ * Serves a request.
  * @param requestId gives the host's id of the request
  * @param kept the parts that the framework keeps, if not on the request itself
  */
@@ -30,7 +30,7 @@ export function serveRequest(
         done()
       }
     }
-    // There is no answer to a request that was never carried out, but its client need not wait.
+    // There is no response to a request that was never carried out, but its client need not wait.
     const failed = () => {
       cut(response)
       sent()
@@ -49,8 +49,8 @@ export function serveRequest(
   takeTurn(request, response, waitsForOthers(request) ? (done) => beginTogether(() => begin(done)) : begin)
 }
 
-// Node answers `Expect: 100-continue` by itself, unless the server has a listener for it, as that of hapi has. Such a listener may
-// have answered already, which only this property of Node shows.
+// Node responds to `Expect: 100-continue` by itself, unless the server has a listener for it, as that of hapi has. Such a
+// listener may have responded already, which only this property of Node shows.
 const isToContinue = (request: IncomingMessage, response: ServerResponse & { readonly _sent100?: boolean }): boolean =>
   request.headers.expect?.toLowerCase() === '100-continue' &&
   request.httpVersionMajor < 2 &&
@@ -83,8 +83,8 @@ interface Finished {
   readonly sent: () => void
 }
 
-// Answers are written at the end of the turn of the event loop in which they were ready, one straight after the other. Waking a
-// client costs as much as the rest of a read. A proxy that gets many answers together wakes up once for them.
+// Responses are written at the end of the turn of the event loop in which they were ready, one straight after the other. Waking a
+// client costs as much as the rest of a read. A proxy that gets many responses together wakes up once for them.
 let finished: Finished[] = []
 
 function writeFinished(): void {

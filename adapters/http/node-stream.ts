@@ -4,7 +4,7 @@ import type { ServerHttp2Stream } from 'node:http2'
 
 const streamOf = (response: ServerResponse & { readonly stream?: ServerHttp2Stream }) => response.stream
 
-/** Whether nobody gets the response any more. */
+/** Whether no client gets the response any more. */
 export function isGone(response: ServerResponse): boolean {
   const stream = streamOf(response)
   return stream ? stream.destroyed || stream.closed : response.destroyed

@@ -42,7 +42,7 @@ interface Link {
 
 /**
  * Begins a request when its connection has none under way.
- * @param begin gets what to call when its answer has left
+ * @param begin gets what to call when its response has left
  */
 export function takeTurn(request: IncomingMessage, response: ServerResponse, begin: (done: () => void) => void): void {
   if (isMadeUp(request)) {
@@ -95,13 +95,13 @@ export function inOwnContext(work: () => void): () => void {
 }
 
 /**
- * Whether the answers to all others of its connection wait behind that to this request. Node gives a response of HTTP/1 its socket
- * then. Work of the host's, such as a body parser, may have let a later request go ahead.
+ * Whether the responses to all others of its connection wait behind that to this request. Node gives a response of HTTP/1 its
+ * socket then. Work of the host's, such as a body parser, may have let a later request go ahead.
  */
 const isAwaited = (request: IncomingMessage, response: ServerResponse): boolean =>
   request.httpVersionMajor < 2 && Boolean(response.socket)
 
-/** Begins a waiting request as soon as the others wait for its answer. */
+/** Begins a waiting request as soon as the others wait for its response. */
 function overtake(connection: Connection, socket: IncomingMessage['socket'], start: () => void): void {
   const place = connection.waiting.indexOf(start)
   if (place === -1) return
@@ -113,7 +113,7 @@ function overtake(connection: Connection, socket: IncomingMessage['socket'], sta
 }
 
 function next(connection: Connection, link: Link, request: IncomingMessage): void {
-  // Nobody would get the answers.
+  // No client would get the responses.
   if (link.destroyed) forget(connection)
   const start = connection.running > atOnce(request) ? undefined : connection.waiting.shift()
   if (start) waitingOfAll -= 1

@@ -11,7 +11,7 @@ import { writeBytes, writeFile } from './node-response.ts'
 import { cut } from './node-stream.ts'
 import { inTurn } from './node-turns.ts'
 
-/** How the body of a request is given to what answers it. */
+/** How the body of a request is given to its handler. */
 export interface BodyReader {
   /** Reads a body that the host has not parsed. */
   read(incoming: Incoming): Promise<Uint8Array>
@@ -69,7 +69,7 @@ function headersOf({ headers }: Response): Record<string, string | string[]> {
 const isStream = ({ headers }: Response): boolean =>
   headers.has('content-disposition') || (headers.get('content-type')?.startsWith('text/event-stream') ?? false)
 
-/** Writes an answer of `fetch` to a response of Node. */
+/** Writes a response of `fetch` to a response of Node. */
 export async function write(message: IncomingMessage, response: ServerResponse, result: Response): Promise<void> {
   const headers = headersOf(result)
   if (result.body && isStream(result) && message.method !== 'HEAD') {
@@ -92,7 +92,7 @@ const longestBody = 16 * 1024 * 1024
 const jsonText = (parsed: unknown): string => JSON.stringify(parsed)
 
 /**
- * Answers a request with a mounted handler.
+ * Serves a request with a mounted handler.
  * @param taken called before anything is written
  * @param kept the parts that the framework keeps, if not on the request itself
  * @throws what the handler throws; then nothing is written

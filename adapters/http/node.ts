@@ -30,9 +30,9 @@ export interface NodeOptions extends TransferBounds {
 }
 
 /**
- * A listener for `http.createServer` and `https.createServer` that answers every request.
+ * A listener for `http.createServer` and `https.createServer` that serves every request.
  * @param mounted a community, or what has a `fetch`, such as the tools of `createMcp`
- * @param options how long bodies and answers may be on their way, and the host's ids of requests
+ * @param options how long bodies and responses may be on their way, and the host's ids of requests
  * @throws TypeError for what is neither, and when an option cannot be used
  */
 export function toNodeListener(
@@ -49,11 +49,11 @@ export function toNodeListener(
 }
 
 /**
- * Middleware for Express, Connect and their like: answers the API's paths and leaves every other request, its body untouched,
- * to the next handler. Mount it before or after a body parser. Mounted below a path, give the community that `basePath`. What has
- * only a `fetch` answers every request that reaches it, so mount it at a path.
+ * Middleware for Express, Connect and their like: serves the API's paths and leaves every other request, its body untouched,
+ * to the next handler. Mount it before or after a body parser. Mounted below a path, give the community that `basePath`. A
+ * handler with only a `fetch` serves every request that reaches it, so mount it at a path.
  * @param mounted a community, or what has a `fetch`, such as the tools of `createMcp`
- * @param options how long bodies and answers may be on their way, and the host's ids of requests
+ * @param options how long bodies and responses may be on their way, and the host's ids of requests
  * @throws TypeError for what is neither, and when an option cannot be used
  */
 export function communityMiddleware(
@@ -77,7 +77,7 @@ export function communityMiddleware(
   }
 }
 
-/** For the developer, where Express would answer 404 without a reason: a request that another `basePath` would own. */
+/** For the developer, where Express would respond with 404 without a reason: a request that another `basePath` would own. */
 function mountHint(community: Mounted, path: string, baseUrl: string | undefined): string | undefined {
   const { basePath = '' } = community
   if (typeof baseUrl !== 'string' || baseUrl === '' || baseUrl === basePath || !path.startsWith(baseUrl)) return undefined

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { addressOfPackage } from '../optional-package.ts'
 
 /**
- * Reads the one file of `@scalar/api-reference`, for the option `scalar` of `createPanel`. It is read when somebody opens the page.
+ * Reads the one file of `@scalar/api-reference`, for the option `scalar` of `createPanel`. It is read when the page is opened.
  * @returns `undefined` if the package is not installed: the panel then has its own pages alone
  */
 export function scalarFile(): (() => Promise<Uint8Array>) | undefined {

@@ -1,4 +1,4 @@
-/** One call of a tool: its arguments become a request of the client, and the answer becomes the result. */
+/** One call of a tool: its arguments become a request of the client, and the response becomes the result. */
 import { type Client, isClientError } from '../../lib/client/index.ts'
 import { type ListPage, readPageFor } from './pages.ts'
 import { idsIn, isList } from './schema.ts'

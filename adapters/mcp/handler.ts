@@ -12,7 +12,7 @@ export interface McpOptions extends ToolChoice {
   /** The network of the tools, by id or subdomain. It may be left out if the community has only one. */
   readonly network?: string | number | undefined
   /**
-   * The API token of every caller: whoever reaches the handler acts with it. Without this option, each request brings
+   * The API token of every caller: any caller who reaches the handler acts with it. Without this option, each request brings
    * its own, as `Authorization: Bearer …`.
    */
   readonly token?: string | undefined
@@ -26,7 +26,7 @@ export interface McpOptions extends ToolChoice {
 /** A handler of the protocol. It is a function, and `fetch` is the same function. */
 export interface Mcp {
   (request: Request): Promise<Response>
-  /** Answers one request, as runtimes with a `fetch` handler call it. */
+  /** Responds to one request, as runtimes with a `fetch` handler call it. */
   fetch(request: Request): Promise<Response>
   /** Ends what is in flight. The community stays open. */
   close(): Promise<void>
@@ -81,7 +81,7 @@ const strangeOrigin = (): Response =>
 
 const protocolPackage = '@modelcontextprotocol/server'
 
-// In `try`, which tells bundlers that the package may be missing.
+// In `try`, which shows bundlers that the package may be missing.
 async function loadProtocol() {
   try {
     return await import('./server.ts')
@@ -137,7 +137,7 @@ export function createMcp(community: Community, options: McpOptions = {}): Mcp {
     if (refusal) return withChallenge(refusal, request)
     // A token of the request comes from a caller who holds it; the option's would serve any page.
     if (token !== undefined && isStrange(request.headers.get('origin'), origins)) return strangeOrigin()
-    // Asked again after a failure: a network may be there by then.
+    // Looked up again after a failure: a network may be there by then.
     found ??= networkName()
     await found.catch((error: unknown) => {
       found = undefined

@@ -12,7 +12,10 @@ export interface ListPage {
   readonly links: { readonly next: string | null }
 }
 
-/** Whether a text is the query of a next page. The API ignores unknown parameters, and would answer a damaged one with the first page. */
+/**
+ * Whether a text is the query of a next page. The API ignores unknown parameters, and would return the first page for a damaged
+ * one.
+ */
 function isCursor(cursor: unknown, { query = {} }: Tool['operation']): cursor is string {
   if (typeof cursor !== 'string' || cursor.length > longestCursor) return false
   const names = [...new URLSearchParams(cursor).keys()]
@@ -38,7 +41,7 @@ function requestedPage(operation: Tool['operation'], { limit, cursor, ...query }
     const queryOf = (size: number): Arguments => ({ ...query, per_page: size })
     return { size: given ?? defaultPage, queryOf }
   }
-  if (!isCursor(cursor, operation)) throw new TypeError('cursor must be the text in `next_cursor` of the answer before')
+  if (!isCursor(cursor, operation)) throw new TypeError('cursor must be the text in `next_cursor` of the previous response')
   const search = new URLSearchParams(cursor)
   const size = Number(search.get('per_page')) || defaultPage
   return {

@@ -8,7 +8,7 @@ import type { AnyOperation } from '../../lib/operation.ts'
 /** The names of the ids in a path, in order. */
 export const idsIn = (path: string): readonly string[] => [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
 
-/** Whether an operation answers with pages that are asked for. */
+/** Whether an operation returns pages on request. */
 export const isList = ({ method, returns }: AnyOperation): boolean =>
   method === 'GET' && returns !== undefined && isPaged(returns)
 

@@ -49,7 +49,7 @@ export function outboxDirectory(directory: string, options: OutboxDirectoryOptio
   let behind: { readonly names: readonly string[]; readonly found: readonly Stream[] } | undefined
 
   /**
-   * In a backlog a writer is asked for once, because that costs as much as dozens of events. One that dies in between counts as
+   * In a backlog a writer is checked once, because that costs as much as dozens of events. One that dies in between counts as
    * living until the end of the backlog, or until another one begins: only its last line has to wait.
    */
   async function streamsAmong(names: readonly string[]): Promise<readonly Stream[]> {
@@ -75,7 +75,7 @@ export function outboxDirectory(directory: string, options: OutboxDirectoryOptio
     try {
       file = await files.open(join(root, stream.name))
     } catch (error) {
-      // Gone since the listing, or not a file at all (a link, a directory): somebody else's doing, said once.
+      // Gone since the listing, or not a file at all (a link, a directory): not ours, reported once.
       if (errorCode(error) === 'ENOENT') return { commits: [], damage: [], position: from, more: false }
       if (!isNoFile(error)) throw error
       const known = reported.has(stream.name)

@@ -3,7 +3,7 @@
  *
  * Terms
  * - **Writer**: one opened outbox of one process. Its id is a UUID of version 7, so names sort by when writers began.
- * - **Segment**: `<writer>-<number>.v2.ndjson`, a file that one writer appends to and nobody else touches.
+ * - **Segment**: `<writer>-<number>.v2.ndjson`, a file that one writer appends to and no other touches.
  * - **Owner file**: `<writer>.owner`, which names the process of the writer while it lives.
  * - **Socket**: `<writer>.sock`, open as long as the writer lives. A reader in another container uses it, because it cannot
  *   check the writer's PID.

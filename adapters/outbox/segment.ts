@@ -50,7 +50,7 @@ export async function createSegment(files: FileSystem, directory: string, name: 
           await writeWhole(file, bytes, end)
           end += bytes.length
         }
-        // A segment without a name is read by nobody: its directory was removed under us.
+        // No reader finds a segment without a name: its directory was removed under us.
         if (file.links() === 0) throw new Error('the file was removed')
         length = end
       } catch (error) {

@@ -7,7 +7,7 @@ import { readText } from '../files/whole.ts'
 import { compareSegments, isReadable, ownerName, parseSegmentName, type SegmentName, socketName } from './segment-name.ts'
 
 export interface Stream extends SegmentName {
-  /** Nobody will append to it: a newer segment of its writer exists, or the writer closed or is dead. */
+  /** Nothing will be appended to it: a newer segment of its writer exists, or the writer closed or is dead. */
   readonly finished: boolean
   /** Its writer is done altogether. */
   readonly abandoned: boolean
@@ -16,7 +16,7 @@ export interface Stream extends SegmentName {
 export interface Streams {
   /** Every name in the directory; none as long as it has never existed. */
   list(): Promise<readonly string[]>
-  /** Whether a writer will append no more. Asked before the sizes of its segments are read, so that they are final. */
+  /** Whether a writer will append no more. Checked before the sizes of its segments are read, so that they are final. */
   isDone(writer: string): Promise<boolean>
   /** The segments of this version among these names, in the order to read them. */
   streams(names: readonly string[]): Promise<readonly Stream[]>
@@ -51,7 +51,7 @@ export function lookAt(files: FileSystem, root: string): Streams {
     try {
       text = await readText(files, join(root, ownerName(writer)))
     } catch (error) {
-      // Its owner file was there before its first segment, so it closed: or somebody removed the file, at their own risk.
+      // Its owner file was there before its first segment, so it closed: or an operator removed the file, at their own risk.
       if (errorCode(error) === 'ENOENT') return true
       throw fileError(`owner file of ${writer} cannot be read`, error)
     }
@@ -73,7 +73,7 @@ export function lookAt(files: FileSystem, root: string): Streams {
   return { list, isDone, streams }
 }
 
-/** Whether the writer of an owner file could open a socket; without one, a missing answer means nothing. */
+/** Whether the writer of an owner file could open a socket; without one, a missing response means nothing. */
 const hasSocket = (owner: string): boolean => (JSON.parse(owner) as { readonly answers?: unknown }).answers === true
 
 /** The bytes of a segment. Infinite if it is missing or no file, so that it never counts as read to its end. */

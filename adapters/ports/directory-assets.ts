@@ -61,7 +61,7 @@ export function directoryAssets(options: DirectoryAssetsOptions): AssetStore {
   return {
     async put(bytes, file) {
       const path = pathOf(file)
-      // Under another name until it is whole and on the disk: nobody is served half a file.
+      // Under another name until it is whole and on the disk: no client gets half a file.
       const unfinished = `${path}.${randomBytes(4).toString('hex')}.part`
       try {
         for (const changed of makeDirectory(directory)) await syncDirectory(changed)

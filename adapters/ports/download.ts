@@ -21,8 +21,8 @@ export interface DownloadGuard {
 /** A file that has moved further than this stays there. */
 const maxRedirects = 3
 /**
- * Bytes of the answers besides the file, which may have as many as the file again. Interim answers, empty lines and extensions of
- * chunks are seen by nobody. They would keep the processor busy until the time is over.
+ * Bytes of the responses besides the file, which may have as many as the file again. Interim responses, empty lines and
+ * extensions of chunks are seen by no code of ours. They would keep the processor busy until the time is over.
  */
 const maxOverhead = 1024 * 1024
 
@@ -53,7 +53,7 @@ export function guardedDownloads(guard: DownloadGuard): Downloader {
         const [, socket] = made
         socket?.on('readable', () => {
           if (socket.bytesRead > maxOverhead + 2 * fileBytes())
-            socket.destroy(new Error('the answer has too much besides the file'))
+            socket.destroy(new Error('the response has too much besides the file'))
         })
         done(...made)
       })

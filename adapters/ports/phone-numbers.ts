@@ -23,7 +23,7 @@ export function phoneNumbers(): PhoneNumbers {
   }
 }
 
-// In `try`, which tells bundlers that it may be missing.
+// In `try`, which shows bundlers that it may be missing.
 async function load() {
   try {
     return await import('libphonenumber-js/max')

@@ -42,7 +42,7 @@ export interface PostgresRateLimitOptions {
   readonly retryMs?: number
   /** Whether statements are prepared under names. Default true; false for a pooler that cannot share them. */
   readonly prepared?: boolean
-  /** Is told when the counts cannot be shared, and when they can again. Default `console.warn`. */
+  /** Notified when the counts cannot be shared, and when they can again. Default `console.warn`. */
   readonly warn?: (sentence: string) => void
 }
 
@@ -63,7 +63,7 @@ const rules = {
   warn: v.optional(callable<NonNullable<PostgresRateLimitOptions['warn']>>(), () => console.warn),
 } satisfies RulesOf<PostgresRateLimitOptions>
 
-/** Milliseconds to connect in, and for a statement; those that nobody waits for any more end by themselves. */
+/** Milliseconds to connect in, and for a statement; those that no caller waits for any more end by themselves. */
 const connectTimeoutMs = 5_000
 const statementTimeoutMs = 10_000
 /** Milliseconds until a lost race or connection is tried again. */
@@ -72,7 +72,7 @@ const pause = 5
 /**
  * Rate limits that all processes on one PostgreSQL database count together, to the request (interface.md, 8.2).
  *
- * @returns limits that never refuse because of the database: while it does not answer, each process counts for itself
+ * @returns limits that never refuse because of the database: while it does not respond, each process counts for itself
  * @throws StorageError `unavailable` when it cannot be reached or the table is missing, `newer` when a newer version has
  *   migrated it
  * @throws TypeError that lists every option that is malformed or unknown; also when neither `url` nor `pool` is given, or `pg`
@@ -263,7 +263,7 @@ function countTable(pool: PgPool, table: string, timeoutMs: number, prepared: bo
       "used" = CASE WHEN ${running('c')} THEN c."used" + excluded."used" ELSE excluded."used" END,
       "ends_at" = CASE WHEN ${running('c')} THEN c."ends_at" ELSE excluded."ends_at" END
     RETURNING "key", "used", extract(epoch FROM "ends_at" - now()) * 1000`
-  // Locked rows are skipped, so that it waits for nobody.
+  // Locked rows are skipped, so that it waits for no other.
   const sweepAll = `DELETE FROM ${table} WHERE "key" IN
     (SELECT "key" FROM ${table} AS c WHERE NOT (${running('c')}) FOR UPDATE SKIP LOCKED)`
 
@@ -275,7 +275,7 @@ function countTable(pool: PgPool, table: string, timeoutMs: number, prepared: bo
   async function run(sql: string, values: readonly unknown[], deadline: number): Promise<readonly (readonly unknown[])[]> {
     const { client, release } = await holdClient(pool, Math.max(1, Math.ceil(deadline - performance.now())))
     const { promise: late, reject } = Promise.withResolvers<never>()
-    const tooLate = () => reject(new StorageError('unavailable', `PostgreSQL did not answer in ${timeoutMs} ms`))
+    const tooLate = () => reject(new StorageError('unavailable', `PostgreSQL did not respond in ${timeoutMs} ms`))
     const timer = setTimeout(tooLate, deadline - performance.now())
     let broken = false
     try {
@@ -291,7 +291,7 @@ function countTable(pool: PgPool, table: string, timeoutMs: number, prepared: bo
   }
 
   return {
-    /** Repeated after a lost race or connection: a lost answer may count twice, but never not at all. */
+    /** Repeated after a lost race or connection: a lost response may count twice, but never not at all. */
     async add(requests) {
       const deadline = performance.now() + timeoutMs
       for (;;) {

@@ -8,7 +8,7 @@ export type Fault =
   | 'race'
   /** The connection is gone. */
   | 'lost'
-  /** No answer in the time that the client gives. */
+  /** No response in the time that the client gives. */
   | 'silent'
   /** The database gave up a statement, or a transaction, that took too long. */
   | 'timeout'
@@ -16,7 +16,7 @@ export type Fault =
   /** The disk could not be read or written. */
   | 'disk'
   | 'damaged'
-  /** The database cannot be used as it is: it is away, read-only, or lets nobody in. */
+  /** The database cannot be used as it is: it is away, read-only, or lets no client in. */
   | 'closed'
   /** A unique key is taken. */
   | 'unique'

@@ -40,7 +40,7 @@ export interface MigratedDatabase {
   /** Names it in messages. */
   readonly where: string
   existing(): Promise<Existing>
-  /** Waits until nobody else migrates it, in a transaction from then on. */
+  /** Waits until no other process migrates it, in a transaction from then on. */
   lock(): Promise<void>
   run(statements: readonly string[]): Promise<void>
   commit(): Promise<void>
@@ -88,7 +88,7 @@ function additionsFor(dialect: Dialect, { version, tables }: Schema, existing: E
 }
 
 /**
- * The missing parts. Additions can only be told where no step is pending.
+ * The missing parts. Additions are only known where no step is pending.
  * @throws StorageError `newer`
  */
 async function missingIn({ dialect, where, existing }: MigratedDatabase, schema: Schema) {

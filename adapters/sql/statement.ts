@@ -9,7 +9,7 @@ export interface Statement {
   readonly sql: string
   /** In the order of the placeholders. */
   readonly values: readonly List[]
-  /** Asks for one row at most. */
+  /** Reads one row at most. */
   readonly single?: boolean
   /** The table of which it reads rows, where it only reads. */
   readonly reads?: string

@@ -91,7 +91,7 @@ async function open(lock: ProcessLock, { outbox, warn, retryMs, files }: Require
   let uncertain = false
   let warned = false
 
-  /** Writes the tables as they are now, before anything is awaited. Tables that nobody used stay as they were read. */
+  /** Writes the tables as they are now, before anything is awaited. Unused tables stay as they were read. */
   async function write(commits: Document['pending']) {
     const used = [...tables.used].map(([name, { rows }]) => [name, [...rows.values()]])
     low.data = { folkmoot: format, tables: { ...low.data.tables, ...Object.fromEntries(used) }, pending: commits }

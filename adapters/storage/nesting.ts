@@ -11,7 +11,7 @@ export interface Nesting {
   refuse(): void
   /**
    * Work that is marked while it runs. Parallel work is not, nor work that began inside it and continues after its end. It runs
-   * in the asynchronous context of this call, whoever else's turn it is run in.
+   * in the asynchronous context of this call, in whichever turn it runs.
    */
   entering<A extends readonly unknown[], T>(work: Work<A, T>): Work<A, T>
   /** Runs work synchronously, marked until the mark is taken away. It costs less than `entering`, where the caller's own turn is at hand. */

@@ -73,7 +73,7 @@ export interface PostgresStorage extends Storage {
   using(client: PgClient): Storage
 }
 
-/** Reads that share a snapshot at most: they are answered one after another, on one of several connections. */
+/** Reads that share a snapshot at most: they run one after another, on one of several connections. */
 const maxReads = 16
 
 const rules = {

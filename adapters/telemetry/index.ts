@@ -10,7 +10,7 @@ export type { Span, SpanFacts, SpanStart, Tracing } from '../../lib/base/tracing
 const name = '@opentelemetry/api'
 const needing = 'openTelemetry()'
 
-/** In `try`, which tells bundlers that it may be missing. */
+/** In `try`, which shows bundlers that it may be missing. */
 async function load() {
   requirePackage(needing, name)
   try {

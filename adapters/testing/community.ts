@@ -1,4 +1,4 @@
-/** A community for the tests of a host: in memory, with a clock that the test moves, and the same answers at each run. */
+/** A community for the tests of a host: in memory, with a clock that the test moves, and the same responses at each run. */
 import * as v from 'valibot'
 import { seededChance } from '../../lib/base/chance.ts'
 import { must } from '../../lib/base/options.ts'
@@ -60,7 +60,7 @@ export interface TestCommunity {
   events(): WebhookEvent[]
   /** The same for the events that only the host gets, such as mail to be sent. */
   events(audience: 'host'): EventOf<HostEventName>[]
-  /** Waits for what nobody waited for, and closes the community. */
+  /** Waits for what no caller waited for, and closes the community. */
   close(): Promise<void>
 }
 
@@ -80,8 +80,8 @@ const rules = {
 const origin = 'https://api.test'
 
 /**
- * Makes a community with one network, its host, and a token with every scope. Nothing is shared between two of them. The answers
- * of equal calls are equal at each run if the calls wait for each other.
+ * Makes a community with one network, its host, and a token with every scope. Nothing is shared between two of them. The
+ * responses of equal calls are equal at each run if the calls wait for each other.
  *
  * @param options `now` and `seed`, and the options of `createCommunity`
  * @throws TypeError that lists every problem of the options

@@ -7,7 +7,7 @@ export interface PgQuery {
   readonly name?: string | undefined
   readonly rowMode: 'array'
   readonly types?: { getTypeParser(): (text: string) => unknown }
-  /** Milliseconds until `pg` gives the answer up; those of the connection by default. */
+  /** Milliseconds until `pg` stops waiting for the response; those of the connection by default. */
   readonly query_timeout?: number
 }
 
@@ -22,7 +22,7 @@ export interface PgResult {
 /** A connection, or a client of a pool. */
 export interface PgClient {
   query(query: PgQuery): Promise<PgResult>
-  /** Whether it sends a statement without waiting for the answers to those before. */
+  /** Whether it sends a statement without waiting for the responses to those before. */
   readonly pipeline?: boolean
 }
 
@@ -43,6 +43,6 @@ export interface PgPool {
   readonly waitingCount?: number
 }
 
-/** Whether the connections of a pool send statements without waiting for the answers to those before. */
+/** Whether the connections of a pool send statements without waiting for the responses to those before. */
 export const isPipelined = ({ options }: PgPool): boolean =>
   options !== undefined && 'pipeline' in options && options.pipeline === true

@@ -68,7 +68,7 @@ export function faultOf(error: unknown): Fault | undefined {
 
 const sqlState = /^[0-9A-Z]{5}$/
 
-/** Whether a call on a socket failed. A Unix socket whose server is down is ENOENT, one that lets nobody in is EACCES. */
+/** Whether a call on a socket failed. A Unix socket whose server is down is ENOENT, one that lets no client in is EACCES. */
 const ofSocket = (error: unknown): boolean =>
   error instanceof Error && 'syscall' in error && /^(?:connect|read|write|getaddrinfo)$/.test(String(error.syscall))
 
@@ -90,10 +90,10 @@ export const isReadOnly = (error: unknown): boolean => codeOf(error) === '25006'
  */
 export function storageErrorOf(error: unknown): unknown {
   const fault = faultOf(error)
-  if (fault === 'race') return new Conflict('PostgreSQL asks to run the transaction again', { cause: error })
+  if (fault === 'race') return new Conflict('PostgreSQL requires the transaction to run again', { cause: error })
   if (fault === 'lost') return new Conflict('the connection to PostgreSQL was lost; nothing was written', { cause: error })
   if (fault === 'silent')
-    return new StorageError('unavailable', 'PostgreSQL does not answer; nothing was written', { cause: error })
+    return new StorageError('unavailable', 'PostgreSQL does not respond; nothing was written', { cause: error })
   const code = fault && storageCodes[fault]
   if (!code) return error
   return new StorageError(code, `PostgreSQL: ${(error as Error).message}${remedies[codeOf(error) ?? ''] ?? ''}`, { cause: error })

@@ -10,7 +10,7 @@ export function noteError(client: PgClient, error: unknown): void {
   else if (isLost(error)) unfit.set(client, 'lost')
 }
 
-/** Notes that nobody knows what happened on a connection. */
+/** Notes that the outcome on a connection is unknown. */
 export const noteUnknown = (client: PgClient): void => void unfit.set(client, 'lost')
 
 /**

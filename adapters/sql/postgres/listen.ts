@@ -13,7 +13,7 @@ const pause = 1_000
 
 /**
  * Listens on channels, on a separate connection that is reopened whenever it breaks. Notifications in between are lost. Nothing
- * is heard while PostgreSQL is unreachable or has no channels: hints, never promises.
+ * is received while PostgreSQL is unreachable or has no channels: hints, never promises.
  *
  * @param notified called with the channel
  */

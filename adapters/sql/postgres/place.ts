@@ -18,7 +18,7 @@ export const postgresUrl = v.custom<string>(
   },
 )
 
-/** Connections that ask for bytes give no statement a text. */
+/** Connections that request bytes give no statement a text. */
 const isText = ({ options }: PgPool): boolean => !options || !('binary' in options) || options.binary !== true
 
 export const postgresPool = v.pipe(

@@ -13,13 +13,13 @@ export interface PoolOptions {
   readonly statementTimeoutMs: number
   /** How PostgreSQL's own views name the connections. Default `folkmoot`. */
   readonly name?: string
-  /** Milliseconds after which a connection that nobody uses is closed. Default 10 seconds; 0: never. */
+  /** Milliseconds after which an idle connection is closed. Default 10 seconds; 0: never. */
   readonly idleTimeoutMs?: number
-  /** Settings of every new connection, as far as the database supports them. Asked for again at each one. */
+  /** Settings of every new connection, as far as the database supports them. Requested anew for each one. */
   readonly settings?: () => Readonly<Record<string, string>>
-  /** Whether statements that do not need each other's answers travel together. */
+  /** Whether statements that do not need each other's results travel together. */
   readonly pipeline?: boolean
-  /** Told of every connection that breaks while nobody uses it. */
+  /** Notified of every idle connection that breaks. */
   readonly broke?: () => void
 }
 
@@ -48,22 +48,22 @@ export async function openPool({
     max: size,
     connectionTimeoutMillis: connectTimeoutMs,
     statement_timeout: statementTimeoutMs,
-    // The network may swallow what PostgreSQL answers.
+    // The network may lose a response of PostgreSQL.
     ...(statementTimeoutMs > 0 ? { query_timeout: statementTimeoutMs + 5_000 } : {}),
-    // A process that hangs in the middle of a transaction must not hold its locks for ever. `settings` may ask for less.
+    // A process that hangs in the middle of a transaction must not hold its locks for ever. `settings` may set less.
     idle_in_transaction_session_timeout: 60_000,
     application_name: name ?? 'folkmoot',
     keepAlive: true,
     ...(pipeline ? { pipeline } : {}),
     ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMillis: idleTimeoutMs }),
-    // Nobody gets the connection before; when this fails because it is broken, that is found out then.
+    // No caller gets the connection before; when this fails because it is broken, that is found out then.
     onConnect: async (client) => {
       const wanted = Object.entries(settings())
       if (wanted.length > 0)
         await client.query(setting, [wanted.map(([name]) => name), wanted.map(([, value]) => value)]).catch(() => undefined)
     },
   })
-  // A connection that breaks while nobody uses it is taken out of the pool; without a listener it would end the process.
+  // An idle connection that breaks is taken out of the pool; without a listener it would end the process.
   pool.on('error', () => broke?.())
   return pool
 }

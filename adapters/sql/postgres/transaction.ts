@@ -66,7 +66,7 @@ export interface Beginning {
   readonly begun: Promise<Held>
   /**
    * Gives the connection to the next one who waits for one, if anybody does. To be called when the end of the transaction is on its
-   * way: the next BEGIN leaves with it, and its answer comes first. If this transaction could not end, that BEGIN fails and
+   * way: the next BEGIN leaves with it, and its response comes first. If this transaction could not end, that BEGIN fails and
    * takes another connection.
    */
   handOn(): void
@@ -80,7 +80,7 @@ export interface Begin {
 }
 
 /**
- * As `beginOn`, but without waiting for the answer to the BEGIN, where the connection sends ahead.
+ * As `beginOn`, but without waiting for the response to the BEGIN, where the connection sends ahead.
  *
  * @throws StorageError `unavailable` if no connection becomes free in time
  */
@@ -104,7 +104,7 @@ export async function beginAhead(pool: PgPool, { text, name }: Begin, connectTim
   let current: Held | undefined
   begun.then(
     (held) => (current = held),
-    // Every statement gets the error; without a statement nobody handles it.
+    // Every statement gets the error; without a statement no caller handles it.
     () => undefined,
   )
   function handOn(): void {
@@ -173,7 +173,7 @@ async function inBegun<T>(begun: Promise<Held>, work: () => Promise<T>, lost?: (
  * @returns whether it has been closed
  */
 export async function undo({ client, isReleased, release }: Held, error: unknown): Promise<boolean> {
-  // Of a host's own statement nobody has noted it.
+  // That of a host's own statement has not been noted.
   noteError(client, error)
   if (isReleased()) return false
   const isUndone =
@@ -190,7 +190,7 @@ interface On {
 }
 
 /**
- * The answer to a COMMIT.
+ * The response to a COMMIT.
  * @param on the connection of the transaction
  * @throws StorageError `unknown` when it may or may not have come through, `conflict`, `unavailable`
  */
@@ -198,9 +198,9 @@ export async function committed(result: Promise<PgResult>, on: On | Promise<On>)
   const { command } = await result.catch((error: unknown) => {
     throw commitError(error)
   })
-  // PostgreSQL answers the COMMIT of a transaction that has failed with ROLLBACK, and with no error.
+  // PostgreSQL responds to the COMMIT of a failed transaction with ROLLBACK, and with no error.
   if (command === 'COMMIT') return
-  // Somebody has swallowed the error that says why, which may be that the server takes no changes.
+  // A caller has swallowed the error that says why, which may be that the server takes no changes.
   noteUnknown((await on).client)
   throw new StorageError('unavailable', 'PostgreSQL has rolled back the transaction')
 }

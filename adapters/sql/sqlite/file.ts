@@ -3,7 +3,7 @@ import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs'
 import { StorageError } from '../../../lib/storage/contract.ts'
 
 /**
- * Bytes that the write-ahead log keeps when it starts over, for `PRAGMA journal_size_limit`. It grows while somebody reads an old
+ * Bytes that the write-ahead log keeps when it starts over, for `PRAGMA journal_size_limit`. It grows while a reader uses an old
  * snapshot, and without a limit it would stay as large as it ever was. This is what it comes to between two checkpoints.
  */
 export const logBytesKept = 16 * 1024 * 1024

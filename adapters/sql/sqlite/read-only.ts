@@ -4,8 +4,8 @@ import { pathToFileURL } from 'node:url'
 import { DatabaseSync } from './module.ts'
 
 /**
- * Opens a file for reading alone. Without a write-ahead log next to it nobody uses the file, and SQLite gets that hint. It would
- * make a log otherwise, and leave it there.
+ * Opens a file for reading alone. Without a write-ahead log next to it no process uses the file, and SQLite gets that hint. It
+ * would make a log otherwise, and leave it there.
  */
 export function openReadOnly(path: string): DatabaseSync {
   const address = pathToFileURL(path)

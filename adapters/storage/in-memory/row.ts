@@ -33,7 +33,7 @@ export function frozenCopy(value: unknown): unknown {
 }
 
 /**
- * Whether a row has the values that conditions ask for.
+ * Whether a row has the values that conditions name.
  * @param conditions per column a value, null, or a list of which one must match
  */
 export function matches(row: StoredRow, conditions: Conditions): boolean {

@@ -1,5 +1,5 @@
 /**
- * One table in memory: rows by id, unique keys by hash, and a sorted index for each kind of query that was asked once.
+ * One table in memory: rows by id, unique keys by hash, and a sorted index for each kind of query that was made once.
  */
 import { comparing } from '../../../lib/storage/compare.ts'
 import { StorageError, UniqueViolation } from '../../../lib/storage/contract.ts'
@@ -171,7 +171,7 @@ export function tableInMemory(shape: TableShape, initial: Iterable<StoredRow> = 
       if (!before || !matches(before, guard)) return undefined
       const next: Record<string, unknown> = { ...before }
       for (const [column, value] of Object.entries(patch)) {
-        // As in a database: it would be kept, and nobody would ever read it.
+        // As in a database: it would be kept, and never read.
         if (!(column in shape.columns)) throw new RangeError(`${shape.name} has no column ${column}`)
         if (value !== undefined) next[column] = frozenCopy(value)
       }

@@ -92,7 +92,7 @@ class SessionInMemory implements Session {
     return this.table(shape)
   }
 
-  /** A call that was not awaited could otherwise write in the middle of somebody else's transaction. */
+  /** A call that was not awaited could otherwise write in the middle of another transaction. */
   requireOpen(): void {
     if (!this.running)
       throw new StorageError('closed', 'this transaction has ended; await every call on `tx` before `work` returns')

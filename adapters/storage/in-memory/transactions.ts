@@ -3,7 +3,7 @@
  *
  * Terms
  * - **Commit**: what a writing transaction did. It is in the tables as soon as the work is done; commits are numbered.
- * - **Durable**: a commit that `persist` has taken. Nobody hears of a commit, directly or by reading it, before it is durable.
+ * - **Durable**: a commit that `persist` has taken. No caller sees a commit, directly or by reading it, before it is durable.
  * - **Group**: the commits that one call of `persist` takes. While it runs, the next transactions already work on.
  * - **Undone**: a commit that could not be made durable is taken back, and with it every commit that was built on top of it.
  */
@@ -30,7 +30,7 @@ interface LoggedCommit extends Commit {
   readonly changes: readonly Change[]
 }
 
-/** How it ended for somebody who waits for a commit; readers of an undone commit get a new turn, the first one there is. */
+/** How it ended for a caller who waits for a commit; readers of an undone commit get a new turn, the first one there is. */
 type Fate = { readonly durable: true } | { readonly durable: false; readonly error: StorageError; readonly turn: Turn }
 type Turn = Promise<void> | undefined
 
@@ -43,7 +43,7 @@ interface Waiter {
 const durable: Fate = { durable: true }
 /** A group of so many waits for no more. */
 const enoughInGroup = 128
-/** Turns of the event loop that a group waits at least. Requests that follow the answers of the last group arrive in them. */
+/** Turns of the event loop that a group waits at least. Requests that follow the responses of the last group arrive in them. */
 const fewestTurns = 3
 // Browsers have no `setImmediate`.
 const { setImmediate: soon = setTimeout } = globalThis as { readonly setImmediate?: (work: () => void) => unknown }
@@ -77,7 +77,7 @@ export function transactionsInMemory(
   let closing: Promise<void> | undefined
   let allDone: (() => void) | undefined
 
-  /** The outcome of a commit. Asked before the turn ends, so that an undo cannot overlook the one who asks. */
+  /** The outcome of a commit. Read before the turn ends, so that an undo cannot overlook the reader. */
   function fateOf(commit: number, reader: boolean): Promise<Fate> | Fate {
     if (commit <= newestDurable) return durable
     return new Promise((settle) => waiters.push({ commit, reader, settle }))
@@ -173,7 +173,7 @@ export function transactionsInMemory(
   async function persistAll(persist: Durability['persist']) {
     while (unpersisted.length > 0) {
       await gathered()
-      // A reader's turn: the tables stand between two commits while `persist` looks at them. Work that asked for a turn before
+      // A reader's turn: the tables stand between two commits while `persist` looks at them. Work that requested a turn before
       // still gets into this group.
       const turn = turns.shared()
       if (turn) await turn
@@ -223,7 +223,7 @@ export function transactionsInMemory(
   return {
     ...(options.outbox === undefined ? {} : { outbox: options.outbox }),
     fast: {
-      // Commits that are not durable need not count: nobody has heard of them.
+      // Commits that are not durable need not count: no caller has seen them.
       version(read) {
         if (!read) return newestDurable
         let last = 0

@@ -30,7 +30,7 @@ export function newTurns(): Turns {
     return promise
   }
 
-  /** The turn is taken here, not when the promise's callback runs: nobody can slip in between. */
+  /** The turn is taken here, not when the promise's callback runs: no other can slip in between. */
   function admit() {
     for (let next = queue[0]; next && !writing; next = queue[0]) {
       if (next.exclusive && readers > 0) return

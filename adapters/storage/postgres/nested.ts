@@ -20,7 +20,7 @@ export function nestedIn(client: PgClient, language: Language): Storage {
       if (faultOf(error) !== 'outside') throw storageErrorOf(error)
       throw new TypeError('`using` needs a transaction that is open: run BEGIN on that client first', { cause: error })
     })
-    // Query builders have a method `query`, too, and answer in another form.
+    // Query builders have a method `query`, too, and return another form.
     if (!Array.isArray(begun?.rows)) throw new TypeError(noClient)
     try {
       const transaction = transactionOn({ client, begun: Promise.resolve({ client }) }, language)

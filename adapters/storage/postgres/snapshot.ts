@@ -15,7 +15,7 @@ const begin = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'
  * Opens a snapshot on a separate connection.
  *
  * @param connectTimeoutMs milliseconds, tries after a lost connection included
- * @param ended is given the end of the snapshot, for which nobody has to wait: it changed nothing
+ * @param ended is given the end of the snapshot, for which no caller has to wait: it changed nothing
  * @param isHosts whether the pool is a host's
  * @throws StorageError `unavailable` when there is no connection in time
  */

@@ -31,7 +31,7 @@ export interface Sender {
 
 /** Sends the statements of one transaction, on the connection on which it begins. */
 export interface TransactionSender extends Sender {
-  /** Whether the BEGIN has been answered: from then on a statement is sent immediately. */
+  /** Whether the response to the BEGIN is there: from then on a statement is sent immediately. */
   hasBegun(): boolean
 }
 
@@ -46,7 +46,7 @@ export interface Connection {
 /**
  * Sends the statements of a transaction. Those that only read are sent without waiting for its BEGIN. If that turns out to have no
  * connection, they are sent again after the next one. Those that write do the same only in the batch of the BEGIN, where none
- * of them runs if it fails. Later ones wait for its answer: without a transaction they would commit by themselves.
+ * of them runs if it fails. Later ones wait for its response: without a transaction they would commit by themselves.
  */
 export function senderAfter({ client, batch, begun }: Connection, language: Language): TransactionSender {
   let sender = senderOn(client, language)
@@ -78,7 +78,7 @@ export function senderAfter({ client, batch, begun }: Connection, language: Lang
     run: (statement) =>
       hasBegun ? sender.run(statement) : inTurn((connection) => connection.run(statement), statement.writes !== undefined),
     send: (text) => (hasBegun ? sender.send(text) : inTurn((connection) => connection.send(text), true)),
-    // Never with the BEGIN: if the answer to both is lost, nobody could find out whether to send the writes again.
+    // Never with the BEGIN: if the response to both is lost, no one could find out whether to send the writes again.
     end: (text) => (hasBegun ? sender.end(text) : settled.then(() => sender.end(text))),
     handOver() {
       isHandedOver = true
@@ -112,7 +112,7 @@ const atOnce: typeof send = (client, ...statement) => {
   return result
 }
 
-/** Sends each statement when the one before has its answer, for connections that are not made for more. */
+/** Sends each statement when the one before has its response, for connections that are not made for more. */
 function oneByOne(): typeof send {
   let last: Promise<unknown> = Promise.resolve()
   return (...statement) => {

@@ -16,7 +16,7 @@ export interface Transaction extends Writer {
   check(): void
   /**
    * Sends the remaining statements, with the statement that ends the transaction.
-   * @returns the answer to that statement
+   * @returns the result of that statement
    * @throws what `pg` throws
    */
   endWith(statement: string): Promise<PgResult>
@@ -42,7 +42,7 @@ export function transactionOn(connection: Connection, language: Language): Trans
   const { dialect, statements } = language
   const sender = senderAfter(connection, language)
   const { run, send, end, handOver } = sender
-  /** They travel with the end of the transaction: nobody waits for an answer in between. Many of them go out before. */
+  /** They travel with the end of the transaction: no caller waits for a response in between. Many of them go out before. */
   let records: readonly OutboxRecord[] = []
   let appended = false
   /** The error that made PostgreSQL abort the transaction. */
@@ -118,7 +118,7 @@ export function transactionOn(connection: Connection, language: Language): Trans
   }
 }
 
-/** All answers. @throws when all are there: the error of the first that failed, of which the others are consequences */
+/** All results. @throws when all are there: the error of the first that failed, of which the others are consequences */
 async function inOrder<const T extends readonly unknown[]>(results: T): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
   await Promise.allSettled(results)
   for (const result of results) await result

@@ -3,7 +3,7 @@ import type { Storage, Tx } from '../../../lib/storage/contract.ts'
 import { type Nesting, nestingIn } from '../nesting.ts'
 
 interface Turns {
-  /** The last one that was asked for. */
+  /** The last one that was requested. */
   last: Promise<unknown>
   readonly nesting: Nesting
 }

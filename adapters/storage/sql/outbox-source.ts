@@ -41,7 +41,7 @@ const maxRows = 500
 export function byBytes() {
   let atOnce = 50
   return {
-    /** How many to ask for. */
+    /** How many to read. */
     get atOnce() {
       return atOnce
     },

@@ -18,7 +18,7 @@ function indexName(table: string, columns: readonly string[], kind: 'key' | 'ind
   return `${name.slice(0, longestName - 19)}_${sum}`
 }
 
-/** The unique key that a violated index stands for; `undefined` for an index of somebody else. */
+/** The unique key that a violated index stands for; `undefined` for an index that is not ours. */
 export function keyOfIndex(dialect: Dialect, table: TableShape, name: string): readonly string[] | undefined {
   return table.unique.find((key) => dialect.indexName(indexName(table.name, key, 'key')) === name)
 }

@@ -5,7 +5,7 @@ import type { RowQuery, Statement } from '../../sql/statement.ts'
 import type { Statements } from '../../sql/statements.ts'
 import type { AnyRow, TableShape } from '../../sql/values.ts'
 
-/** The rows of an answer, each as the values of its columns. */
+/** The rows of a result, each as the values of its columns. */
 export type Rows = readonly (readonly unknown[])[]
 
 /** Runs the statements of a transaction that only reads. */
@@ -15,7 +15,7 @@ export interface Reader {
   /** The handle of the database. A function: objects of a transaction have no getters (`docs/decisions/sql.md`). */
   native(): unknown
   /**
-   * The syncs before which nobody may hear of rows of a table that are read now; `undefined` for none. It never rejects.
+   * The syncs before which no caller may see rows of a table that are read now; `undefined` for none. It never rejects.
    * @param table `undefined` for any
    */
   unsynced?(table: string | undefined): Promise<unknown> | undefined
@@ -60,7 +60,9 @@ interface Session {
 
 const own = Symbol('session')
 
-/** The handle of the database, read when it is asked for. All transactions share it: a getter in each literal costs ten times as much. */
+/**
+ * The handle of the database, read when it is used. All transactions share it: a getter in each literal costs ten times as much.
+ */
 const native = {
   enumerable: true,
   get(this: { readonly [own]: Session }) {
@@ -71,7 +73,7 @@ const native = {
 function txOver(session: Session, writer: Writer | undefined, statements: Statements): Tx {
   const { reader } = session
 
-  /** A call that was not awaited could otherwise read or write in somebody else's transaction. */
+  /** A call that was not awaited could otherwise read or write in another transaction. */
   function reading(): Reader {
     if (session.ended)
       throw new StorageError('closed', 'this transaction has ended; await every call on `tx` before `work` returns')
@@ -114,7 +116,7 @@ function txOver(session: Session, writer: Writer | undefined, statements: Statem
 
     async find(table: TableShape, query: RowQuery) {
       const open = reading()
-      // A page that nobody can reach may have a number that no database takes.
+      // A page out of reach may have a number that no database takes.
       if (query.limit === 0 || (query.offset ?? 0) > Number.MAX_SAFE_INTEGER) return []
       return (await open.query(statements.find(table, query))).map(statements.reader(table))
     },

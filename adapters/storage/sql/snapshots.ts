@@ -15,9 +15,9 @@ import type { Nesting } from '../nesting.ts'
 import { inSession, type Reader, type Rows } from './session.ts'
 
 export interface Snapshot extends Reader {
-  /** Resolves with the first answer of the database, or with its failure. Left out where that does not take time. */
+  /** Resolves with the first response of the database, or with its failure. Left out where that does not take time. */
   readonly begun?: Promise<unknown>
-  /** Nobody reads from it any longer. */
+  /** No reader uses it any longer. */
   end(): void
 }
 
@@ -49,14 +49,17 @@ interface Shared {
   leave(): void
 }
 
-/** Milliseconds after which reads no longer wait for the answer to a snapshot that has begun before. */
+/** Milliseconds after which reads no longer wait for the response to a snapshot that has begun before. */
 const lateMs = 10
 
 export function sharedSnapshots({ open, maxReads, statements, nesting }: SnapshotOptions): Snapshots {
   const used = new Set<Promise<void>>()
   /** Those of this turn; the last one takes more reads. */
   let arrived: Shared[] = []
-  /** Snapshots without an answer. Reads that arrive until then begin together when it is there: fewer messages, and fewer answers. */
+  /**
+   * Snapshots without a response. Reads that arrive until then begin together when it is there: fewer messages, and fewer
+   * responses.
+   */
   let beginning = 0
   let late: ReturnType<typeof setTimeout> | undefined
 
@@ -169,7 +172,7 @@ class SeenReader implements Reader {
     return rows
   }
 
-  /** The syncs that the answer waits for; `undefined` for none. */
+  /** The syncs that the response waits for; `undefined` for none. */
   syncs(): Promise<unknown> | undefined {
     // The host's own statements may have come at any time until now.
     if (this.#isAny) this.#note(undefined)
@@ -186,7 +189,7 @@ class SeenReader implements Reader {
 const maxRemembered = 32
 
 /**
- * The same snapshot, which asks the database once for a row that several reads want. Concurrent reads share little: the caller
+ * The same snapshot, which queries the database once for a row that several reads want. Concurrent reads share little: the caller
  * and the network. Lists are not worth caching.
  */
 class RememberingReader implements Reader {

@@ -3,7 +3,7 @@
  *
  * Terms
  * - **Group**: transactions that share one BEGIN and one COMMIT, because the sync of a commit costs as much as a dozen of
- *   them. Each is a savepoint, so one that throws is undone without the others. Nobody hears of theirs before the log is synced.
+ *   them. Each is a savepoint, so one that throws is undone without the others. No caller sees theirs before the log is synced.
  *   While it syncs, the next group works on.
  * - **Turn** of the event loop: a group stays open for some, so that requests which have arrived get into it.
  */
@@ -18,14 +18,17 @@ import type { Log } from './log.ts'
 const maxInGroup = 128
 /** So many are committed as soon as no sync runs. The others that have arrived are worked on during the sync, in the next group. */
 const enoughInGroup = 16
-/** A commit holds up the whole process. Reads that arrived with a group begin in its first turn, and are answered in the second. */
+/**
+ * A commit holds up the whole process. Reads that arrived with a group begin in its first turn, and get their responses in the
+ * second.
+ */
 const fewestTurns = 3
 const sqliteBusy = 5
 
 export interface GroupCommits {
   /** Runs work in a separate transaction; resolves when that is durable. @throws the error of `work`, StorageError */
   transaction<T>(work: () => Promise<T>): Promise<T>
-  /** Runs work while no transaction of this writer is open, so that somebody else in this process may begin one. */
+  /** Runs work while no transaction of this writer is open, so that another writer in this process may begin one. */
   exclusive<T>(work: () => Promise<T>): Promise<T>
 }
 
@@ -39,7 +42,7 @@ interface Job {
 interface Ended {
   readonly failed: boolean
   readonly error?: unknown
-  readonly tell: () => void
+  readonly settle: () => void
 }
 
 export interface GroupCommitOptions {
@@ -72,9 +75,9 @@ export function groupCommits(options: GroupCommitOptions): GroupCommits {
     const run = async (): Promise<Ended> => {
       try {
         const value = await work()
-        return { failed: false, tell: () => resolve(value) }
+        return { failed: false, settle: () => resolve(value) }
       } catch (error) {
-        return { failed: true, error, tell: () => reject(error) }
+        return { failed: true, error, settle: () => reject(error) }
       }
     }
     queue.push({ exclusive, run, reject })
@@ -94,7 +97,7 @@ export function groupCommits(options: GroupCommitOptions): GroupCommits {
   async function runAll(): Promise<void> {
     running = true
     while (queue[0]) {
-      if (queue[0].exclusive) (await queue.shift()?.run())?.tell()
+      if (queue[0].exclusive) (await queue.shift()?.run())?.settle()
       else await runGroup()
     }
     running = false
@@ -143,7 +146,7 @@ export function groupCommits(options: GroupCommitOptions): GroupCommits {
   async function tellWhenSynced(jobs: readonly Job[], ends: readonly Ended[]): Promise<void> {
     try {
       await sync()
-      for (const { tell } of ends) tell()
+      for (const { settle } of ends) settle()
     } catch (error) {
       const reason = storageErrorOf(error, path)
       for (const job of jobs) job.reject(reason)
@@ -156,7 +159,8 @@ export function groupCommits(options: GroupCommitOptions): GroupCommits {
     // A second sync does not write pages again that a failed one has dropped. So the log goes into the database file first.
     if (log.isDoubtful()) {
       const [[isBusy] = [1]] = connection.query({ sql: 'PRAGMA wal_checkpoint(TRUNCATE)', values: [] })
-      if (isBusy !== 0) throw Object.assign(new Error('the log cannot be emptied while somebody reads'), { errcode: sqliteBusy })
+      if (isBusy !== 0)
+        throw Object.assign(new Error('the log cannot be emptied while a reader is open'), { errcode: sqliteBusy })
       log.begunAnew()
     }
     connection.run('BEGIN IMMEDIATE')

@@ -1,7 +1,7 @@
 /**
  * The write-ahead log of a SQLite file, synced off the event loop. SQLite itself would sync it inside of COMMIT, and nothing
- * else would run during that time. So COMMIT only writes the log here (`synchronous = NORMAL`). Nobody hears of a commit before its
- * log is on the disk: neither the writer, nor a reader of this process, nor the relay.
+ * else would run during that time. So COMMIT only writes the log here (`synchronous = NORMAL`). No caller sees a commit before
+ * its log is on the disk: neither the writer, nor a reader of this process, nor the relay.
  */
 import { open } from 'node:fs/promises'
 import { StorageError } from '../../../lib/storage/contract.ts'

@@ -5,7 +5,7 @@ import type { Connection } from '../../sql/sqlite/connection.ts'
 const maxReaders = 16
 
 export interface Readers {
-  /** A connection that nobody else uses. @throws StorageError */
+  /** A connection that no other reader uses. @throws StorageError */
   take(): Connection | Promise<Connection>
   giveBack(connection: Connection): void
   close(): void

@@ -1,5 +1,5 @@
-/** Commits that are not on the disk yet. A read that may have seen one of them is answered when it is. */
-/** The name of a table, or `any` where nobody can tell. */
+/** Commits that are not on the disk yet. A read that may have seen one of them gets its response when it is. */
+/** The name of a table, or `any` where it is unknown. */
 export type Tables = ReadonlySet<string> | 'any'
 
 export interface Unsynced {
@@ -13,7 +13,7 @@ export interface Unsynced {
 }
 
 export function unsyncedTables(): Unsynced {
-  /** The last sync that each table waits for, and that of commits of which nobody can tell the tables. */
+  /** The last sync that each table waits for, and that of commits whose tables are unknown. */
   const waiting = new Map<string, Promise<void>>()
   const any = '*'
 

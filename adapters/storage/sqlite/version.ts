@@ -1,7 +1,7 @@
 /** The version of a file, or of some of its tables: it changes with commits of this process and of others. */
 import type { Connection } from '../../sql/sqlite/connection.ts'
 
-/** A function that answers another number once somebody else than this connection has committed. It throws an error of SQLite. */
+/** A function that returns another number once another connection has committed. It throws an error of SQLite. */
 function countOfOthers({ database }: Connection): () => number {
   const statement = database.prepare('PRAGMA data_version')
   // An object of its one value costs as much as the statement.
@@ -14,7 +14,7 @@ export function versionOf(writer: Connection) {
   let read: (() => number) | undefined
   let closed = false
   let isShared = false
-  /** The last answer of SQLite, and whether it is of this turn of the event loop. */
+  /** The last result of SQLite, and whether it is of this turn of the event loop. */
   let counted: number | undefined
   let isCounted = false
   /** Times at which others were found to have committed. */
@@ -42,7 +42,7 @@ export function versionOf(writer: Connection) {
 
   return {
     /**
-     * A function that answers whether others have committed since its last call, or may have before the first one. It throws an
+     * A function that returns whether others have committed since its last call, or may have before the first one. It throws an
      * error of SQLite.
      */
     watch(): () => boolean {
@@ -66,7 +66,7 @@ export function versionOf(writer: Connection) {
       }
       return ofOthers + (tables ? tables.reduce((sum, { name }) => sum + (ofTable.get(name) ?? 0), ofAny) : own)
     },
-    /** This process has committed changes of these tables; `'any'` if nobody can tell which. */
+    /** This process has committed changes of these tables; `'any'` if it is unknown which. */
     committed(tables: ReadonlySet<string> | 'any'): void {
       if (tables !== 'any' && tables.size === 0) return
       own += 1

@@ -12,7 +12,7 @@ export const statements = statementsOf(sqliteDialect)
 
 /** The parts of the storage's own writer, which commits in groups. A host's connection has none of them. */
 export interface GroupParts {
-  /** Called with each table of which rows change; without one where nobody can tell which. */
+  /** Called with each table of which rows change; without one where it is unknown which. */
   changes(table?: string): void
   readonly appended: Appended
 }
@@ -61,7 +61,7 @@ export function groupWriterOn(connection: Connection, { changes, appended }: Gro
   }
 }
 
-/** A writer in a transaction that somebody else has open. */
+/** A writer in a transaction that another writer has open. */
 export function writerOn(connection: Connection): Writer {
   return {
     native: () => connection.database,

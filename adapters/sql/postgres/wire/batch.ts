@@ -1,7 +1,7 @@
 /**
  * Statements that travel together: one message to PostgreSQL, and one back.
  *
- * `pg` ends each statement with a Sync, and asks for the columns of each answer. A batch has one Sync, and nobody needs the
+ * `pg` ends each statement with a Sync, and requests the columns of each response. A batch has one Sync, and no caller needs the
  * columns. PostgreSQL runs its statements in order. If one fails, those behind it are skipped.
  */
 import type { PgClient, PgResult } from '../connection.ts'
@@ -30,7 +30,7 @@ type Callback = (error: unknown) => void
 type QueryClass = new (text: string) => object
 type BatchClass = new (statements: readonly Batched[], client: PgClient) => object
 
-/** A client of `pg` that sends ahead. It takes a query of a subclass, and calls its methods with the answers of PostgreSQL. */
+/** A client of `pg` that sends ahead. It takes a query of a subclass, and calls its methods with the responses of PostgreSQL. */
 interface BatchClient {
   readonly constructor: { readonly Query: QueryClass }
   readonly connection: { readonly stream: { cork(): void; uncork(): void } }
@@ -41,7 +41,7 @@ interface BatchClient {
 export const takesBatches = (client: PgClient): boolean =>
   client.pipeline === true && typeof (client.constructor as Partial<BatchClient['constructor']>).Query === 'function'
 
-/** Sends statements together. Each gets its answer, or its error. */
+/** Sends statements together. Each gets its response, or its error. */
 export function sendBatch(client: PgClient, statements: readonly Batched[]): void {
   const taker = client as unknown as BatchClient
   const { Query } = taker.constructor
@@ -63,11 +63,11 @@ function batchesOver(Query: QueryClass): BatchClass {
   return class extends Query {
     /** `pg` replaces it by one that ends the time limit, too. */
     callback: Callback
-    /** Of the statement that is being answered: `pg` notes by it that PostgreSQL has parsed the statement. */
+    /** Of the statement whose response is being read: `pg` notes by it that PostgreSQL has parsed the statement. */
     name: string | undefined
     text = ''
     #statements: readonly Batched[]
-    #answered = 0
+    #completed = 0
     #rows: unknown[][] = []
 
     constructor(statements: readonly Batched[], client: PgClient) {
@@ -100,7 +100,7 @@ function batchesOver(Query: QueryClass): BatchClass {
     }
 
     #next(): void {
-      const statement = this.#statements[this.#answered]
+      const statement = this.#statements[this.#completed]
       this.name = statement?.name
       this.text = statement?.text ?? ''
     }
@@ -114,9 +114,9 @@ function batchesOver(Query: QueryClass): BatchClass {
       const words = text.split(' ')
       const count = words.length > 1 ? Number(words.at(-1)) : Number.NaN
       const rowCount = Number.isNaN(count) ? null : count
-      // At once: whoever asked for a page can write it while PostgreSQL makes the next one.
-      this.#statements[this.#answered]?.resolve({ rows: this.#rows, fields: [], command: words[0] ?? '', rowCount })
-      this.#answered++
+      // Immediately: the caller of a page can write it while PostgreSQL makes the next one.
+      this.#statements[this.#completed]?.resolve({ rows: this.#rows, fields: [], command: words[0] ?? '', rowCount })
+      this.#completed++
       this.#rows = []
       this.#next()
     }
@@ -127,13 +127,13 @@ function batchesOver(Query: QueryClass): BatchClass {
 
     handleError(error: unknown, wire: Wire): void {
       // Those behind were never parsed. The one that failed has been noted by `pg`, if it was.
-      for (const { name } of this.#statements.slice(this.#answered)) if (name) delete wire.submittedNamedStatements[name]
+      for (const { name } of this.#statements.slice(this.#completed)) if (name) delete wire.submittedNamedStatements[name]
       this.callback(error)
     }
 
-    /** Those that have no answer yet get none. */
+    /** Those that have no response yet get none. */
     #end(error: unknown): void {
-      const [failed, ...behind] = this.#statements.slice(this.#answered)
+      const [failed, ...behind] = this.#statements.slice(this.#completed)
       // Otherwise many of their values became old with this object, and only a large collection took them away.
       this.#statements = []
       failed?.reject(error)
@@ -142,7 +142,7 @@ function batchesOver(Query: QueryClass): BatchClass {
   }
 }
 
-/** The error of a statement behind one that failed: as PostgreSQL would answer it in a transaction that has failed. */
+/** The error of a statement behind one that failed: as PostgreSQL would report it in a failed transaction. */
 const skipped = (cause: unknown): Error =>
   Object.assign(new Error('a statement before this one failed', { cause }), { code: '25P02' })
 

@@ -4,7 +4,7 @@
  *
  * Terms, as in "Message Formats" of PostgreSQL's manual
  * - **Parse** prepares a statement. **Bind** gives it values. **Execute** runs it.
- * - **Sync** ends a batch: PostgreSQL answers, and takes the next one.
+ * - **Sync** ends a batch: PostgreSQL responds, and takes the next one.
  */
 
 const [parse, bind, execute, sync] = ['P', 'B', 'E', 'S'].map((letter) => letter.charCodeAt(0)) as [
@@ -90,7 +90,7 @@ export function writeBind(name: string, values: readonly (string | null)[]): voi
   writeInt16(0)
   writeInt16(values.length)
   for (const value of values) writeNullable(value)
-  // The values of the answer are text.
+  // The values of the response are text.
   writeInt16(0)
   end(place)
 }

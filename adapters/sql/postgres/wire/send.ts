@@ -13,7 +13,7 @@ const types = { getTypeParser: () => (text: string) => text }
  * behind it runs. So they are statements of one transaction, which has begun before or begins in the batch.
  *
  * @param name names it as a prepared one, which a connection parses once
- * @returns the answer; its `fields` are empty if it came in a batch
+ * @returns the result; its `fields` are empty if it came in a batch
  */
 export function send(client: PgClient, text: string, values: readonly unknown[] = [], name?: string): Promise<PgResult> {
   if (!takesBatches(client)) return sendAlone(client, text, values, name)
