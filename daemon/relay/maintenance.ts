@@ -56,7 +56,7 @@ export function startMaintenance(parts: MaintenanceParts): Maintenance {
     const now = timeline()
     const { disableAfter } = settings()
     for (const run of scheduler.endpoints) {
-      const { failingSince, lastFailure } = run.health
+      const { failingSince, lastFailure } = run.health.current
       if (run.state.kind !== 'active' || failingSince === null || lastFailure === null) continue
       if (now - failingSince < disableAfter * day || lastFailure - failingSince < Math.min(leastSpan, disableAfter * day))
         continue

@@ -195,7 +195,7 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
     },
     wake,
     reconsider() {
-      for (const run of endpoints.values()) run.forgetProxy()
+      for (const run of endpoints.values()) run.health.forgetProxy()
       reconsider()
     },
     announce(notice) {

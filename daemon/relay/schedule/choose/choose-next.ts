@@ -46,7 +46,7 @@ export async function chooseNext(parts: ChoiceParts, now: number): Promise<reado
       }
     } catch (error) {
       events.onFault('the relay store cannot be read', error)
-      run.refresh()
+      run.queue.refresh()
       ready.sleep(run, now + faultPause)
     }
   }

@@ -85,14 +85,14 @@ export function createReadAhead(parts: ReadAheadParts): ReadAhead {
 async function read({ store, events }: ReadingParts, runs: readonly EndpointRun[], lane: Lane, now: number): Promise<void> {
   const share = Math.max(fewest, Math.floor(mostRead / runs.length))
   const limit = Math.min(share, Math.max(...runs.map(({ reach }) => reach)))
-  const readings = runs.map((run) => ({ run, reading: run.reading(lane) }))
+  const readings = runs.map((run) => ({ run, reading: run.queue.reading(lane) }))
   try {
     const refs = runs.map(({ endpoint }) => endpoint.ref)
     const except = new Map(readings.map(({ run, reading }) => [run.endpoint.ref, reading.except]))
     const found = await store.peek(refs, lane, limit, except)
-    for (const { run, reading } of readings) run.feed(lane, reading, found.get(run.endpoint.ref) ?? [], limit, now)
+    for (const { run, reading } of readings) run.queue.feed(lane, reading, found.get(run.endpoint.ref) ?? [], limit, now)
   } catch (error) {
     events.onFault('the relay store cannot be read', error)
-    for (const run of runs) run.refresh()
+    for (const run of runs) run.queue.refresh()
   }
 }

@@ -59,7 +59,7 @@ export function createSubjectOrder(store: RelayStore): SubjectOrder {
         const more = new Set(await store.arrangeAll(endpoints, inFlight))
         for (const run of runs) {
           if (more.has(run.endpoint.ref)) whole.add(run)
-          run.refresh()
+          run.queue.refresh()
           if (!whole.has(run)) settled.push(run)
         }
       }).finally(() => {
@@ -69,7 +69,7 @@ export function createSubjectOrder(store: RelayStore): SubjectOrder {
         const refs = runs.map(({ endpoint }) => endpoint.ref)
         const more = new Set(await store.arrange(refs, inFlight))
         for (const run of runs) {
-          run.refresh()
+          run.queue.refresh()
           if (more.has(run.endpoint.ref)) arrivals.add(run)
           settled.push(run)
         }

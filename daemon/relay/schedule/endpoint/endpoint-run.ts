@@ -4,11 +4,11 @@ import type { Sender } from '../../send/sender.ts'
 import type { Endpoint, EndpointState, StoredEndpoint } from '../../store/endpoint/relay-endpoint.ts'
 import type { Notice } from '../../store/notice.ts'
 import type { Lane, RelayStore, Waiting } from '../../store/store.ts'
-import type { Health, Standing } from './attempt-health.ts'
+import type { Standing } from './attempt-health.ts'
 import type { CircuitChange, Permit, Ticket } from './circuit.ts'
 import { type CircuitNews, createCircuitNews } from './circuit-news.ts'
 import { type DefinitionEffect, EndpointHealth, type HealthParts } from './endpoint-health.ts'
-import { EndpointQueue, type Reading } from './queue.ts'
+import { EndpointQueue } from './queue.ts'
 import { initialState, type SendingState, type StateChange, transition, unreadableFor } from './sending-state.ts'
 
 /** Notices of one kind about one endpoint are at least this far apart, in milliseconds. */
@@ -41,8 +41,8 @@ export interface Situation {
 export const isSuspect = (waiting: Waiting): boolean => waiting.interruptions >= 2
 
 export class EndpointRun {
-  readonly #health: EndpointHealth
-  readonly #queue: EndpointQueue
+  readonly health: EndpointHealth
+  readonly queue: EndpointQueue
   readonly #readsAtOnce: number
   readonly #sender: Pick<Sender, 'isHeld'>
   /** Deliveries in flight. */
@@ -60,9 +60,9 @@ export class EndpointRun {
     this.#readsAtOnce = store.readsAtOnce
     this.#sender = parts.sender
     this.#state = initialState(endpoint, state?.unreadable ?? null)
-    this.#health = new EndpointHealth(stored, parts)
+    this.health = new EndpointHealth(stored, parts)
     this.circuitNews = createCircuitNews(noticeInterval, state?.breaker.open ?? false, state?.news)
-    this.#queue = new EndpointQueue(endpoint.ref, store, {
+    this.queue = new EndpointQueue(endpoint.ref, store, {
       has: (delivery) => this.#inFlight.has(delivery) || this.#unrecorded.has(delivery),
       list: () => [...this.#inFlight, ...this.#unrecorded],
     })
@@ -83,7 +83,7 @@ export class EndpointRun {
   }
 
   get circuit(): Permit['kind'] {
-    return this.#health.circuit.permit().kind
+    return this.health.circuit.permit().kind
   }
 
   /** Whether it is sent nothing, as everything that goes through the proxy, because that cannot be reached. */
@@ -91,21 +91,8 @@ export class EndpointRun {
     return this.#sender.isHeld(this.endpoint.url)
   }
 
-  /** The proxy may make a connection to it: it is another one. */
-  forgetProxy(): void {
-    this.#health.forgetProxy()
-  }
-
-  get circuitClosedAtStart(): boolean {
-    return this.#health.circuitClosedAtStart
-  }
-
-  get health(): Health {
-    return this.#health.current
-  }
-
   get standing(): Standing {
-    return this.#health.standing
+    return this.health.standing
   }
 
   get isIdle(): boolean {
@@ -116,14 +103,9 @@ export class EndpointRun {
     return this.#inFlight.has(delivery)
   }
 
-  /** The host hears that these failures will disable it. */
-  markReminded(): void {
-    this.#health.markReminded()
-  }
-
   /** The state that is kept over restarts. */
   record(): EndpointState {
-    return { ...this.#health.record(), news: this.circuitNews.record, unreadable: this.unreadable }
+    return { ...this.health.record(), news: this.circuitNews.record, unreadable: this.unreadable }
   }
 
   transition(change: StateChange): void {
@@ -132,21 +114,11 @@ export class EndpointRun {
 
   /** Takes on how the endpoint is defined from now on. */
   define(endpoint: Endpoint): DefinitionEffect {
-    const effect = this.#health.define(endpoint, this.endpoint.disabled !== null)
+    const effect = this.health.define(endpoint, this.endpoint.disabled !== null)
     this.transition({ kind: 'defined', endpoint })
     // It may have been removed and made again in one go: then what was read ahead is gone from the store.
-    this.#queue.refresh()
+    this.queue.refresh()
     return effect
-  }
-
-  /** Something in the store is due at this time. */
-  markDue(lane: Lane, due: number): void {
-    this.#queue.expect(lane, due)
-  }
-
-  /** Forgets what was read ahead: somebody else changed the store. */
-  refresh(): void {
-    this.#queue.refresh()
   }
 
   /**
@@ -165,19 +137,19 @@ export class EndpointRun {
 
   /** How many deliveries of a lane to read: some rounds. */
   get reach(): number {
-    return Math.min(this.#readsAtOnce, 4 * this.#health.limit)
+    return Math.min(this.#readsAtOnce, 4 * this.health.limit)
   }
 
   /** Whether a lane has to be read from the store before the next delivery can be picked. Asked often: the cheapest question first. */
   isHungry(lane: Lane, now: number, monotonic: number): boolean {
-    if (!this.#queue.isHungry(lane, now) || this.#state.kind !== 'active' || this.endpoint.order === 'fifo') return false
-    return this.circuit === 'closed' && this.#health.blockedUntil(now, monotonic, this.#inFlight.size) === undefined
+    if (!this.queue.isHungry(lane, now) || this.#state.kind !== 'active' || this.endpoint.order === 'fifo') return false
+    return this.circuit === 'closed' && this.health.blockedUntil(now, monotonic, this.#inFlight.size) === undefined
   }
 
   /** Whether its head has to be read before the next delivery can be picked. */
   needsHead(now: number, monotonic: number): boolean {
     if (this.endpoint.order !== 'fifo' || this.#state.kind !== 'active' || this.circuit === 'open') return false
-    return this.#health.blockedUntil(now, monotonic, this.#inFlight.size) === undefined
+    return this.health.blockedUntil(now, monotonic, this.#inFlight.size) === undefined
   }
 
   /**
@@ -186,17 +158,8 @@ export class EndpointRun {
    */
   isLow(lane: Lane, now: number): boolean {
     if (this.#unrecorded.size > 0) return false
-    if (!this.#queue.isHungry(lane, now, this.reach / 2) || this.#state.kind !== 'active') return false
+    if (!this.queue.isHungry(lane, now, this.reach / 2) || this.#state.kind !== 'active') return false
     return this.endpoint.order !== 'fifo' && this.circuit === 'closed'
-  }
-
-  /** Marks a lane as being read; `feed` adds the found deliveries. */
-  reading(lane: Lane): Reading {
-    return this.#queue.reading(lane)
-  }
-
-  feed(lane: Lane, reading: Reading, found: readonly Waiting[], limit: number, now: number): void {
-    this.#queue.feed(lane, reading, found, limit, now)
   }
 
   /** Chooses and takes the next delivery. */
@@ -207,53 +170,44 @@ export class EndpointRun {
     const found = await this.#find(situation)
     if (typeof found === 'number') return wait(found)
     if (isSuspect(found) && situation.suspectInFlight) {
-      this.markDue(found.lane, now)
+      this.queue.expect(found.lane, now)
       return wait(now + suspectPause)
     }
-    this.#health.started(monotonic)
+    this.health.started(monotonic)
     this.#inFlight.add(found.delivery)
-    return { kind: 'send', waiting: found, ticket: this.#health.circuit.begin(found.event) }
+    return { kind: 'send', waiting: found, ticket: this.health.circuit.begin(found.event) }
   }
 
   #blockedUntil({ now, monotonic, isOrdered }: Situation): number | undefined {
     if (this.#state.kind !== 'active' || this.waitsForProxy) return Number.POSITIVE_INFINITY
     if (!isOrdered) return now + orderPause
-    return this.#health.blockedUntil(now, monotonic, this.#inFlight.size)
+    return this.health.blockedUntil(now, monotonic, this.#inFlight.size)
   }
 
   #find({ now, retriesFull, head }: Situation): Promise<Waiting | number> {
-    if (this.endpoint.order === 'fifo') return this.#queue.head(now, head)
-    if (this.circuit === 'closed') return this.#queue.take(now, this.reach, retriesFull)
-    const { end, probed } = this.#health.circuit
-    return this.#queue.probe(end, probed, now)
+    if (this.endpoint.order === 'fifo') return this.queue.head(now, head)
+    if (this.circuit === 'closed') return this.queue.take(now, this.reach, retriesFull)
+    const { end, probed } = this.health.circuit
+    return this.queue.probe(end, probed, now)
   }
 
   /** A delivery that was chosen is not sent after all. */
   notSent({ delivery }: Waiting): void {
     this.#inFlight.delete(delivery)
-    this.#queue.refresh()
+    this.queue.refresh()
   }
 
   /** An attempt is over: its result is yet to be recorded. */
   attemptEnded({ delivery }: Waiting, outcome: Outcome): void {
     this.#inFlight.delete(delivery)
     this.#unrecorded.add(delivery)
-    this.#health.ended(outcome)
-  }
-
-  /** An attempt was ended from here. It leaves its delivery as it was. */
-  aborted({ lane, due }: Waiting): void {
-    this.#queue.expect(lane, due)
+    this.health.ended(outcome)
   }
 
   /** Records the outcome of an attempt that was not aborted. */
   recordOutcome(ticket: Ticket, outcome: Outcome, circuit: CircuitChange | undefined, now: number): void {
-    if (outcome.result === 'proxy_failed') this.#health.putOffByProxy(now)
-    this.#health.recordOutcome(ticket, outcome, circuit, now)
-  }
-
-  pauseUntil(time: number): void {
-    this.#health.pauseUntil(time)
+    if (outcome.result === 'proxy_failed') this.health.putOffByProxy(now)
+    this.health.recordOutcome(ticket, outcome, circuit, now)
   }
 
   recorded({ delivery }: Waiting): void {

@@ -65,7 +65,7 @@ export function createEndpoints({ ready, order, credentials, newRun, onNotice, o
     const run = runs.get(ref)
     if (!run) return
     run.transition({ kind: 'removed' })
-    run.refresh()
+    run.queue.refresh()
     runs.delete(ref)
     leaving.delete(run)
     onRemoved(ref)
@@ -77,7 +77,7 @@ export function createEndpoints({ ready, order, credentials, newRun, onNotice, o
     add(stored) {
       const run = newRun(stored)
       runs.set(stored.endpoint.ref, run)
-      if (run.circuitClosedAtStart) forgiven.set(run, true)
+      if (run.health.circuitClosedAtStart) forgiven.set(run, true)
       order.orderAll(run)
       ready.add(run)
       credentials.read(run)
@@ -96,14 +96,14 @@ export function createEndpoints({ ready, order, credentials, newRun, onNotice, o
     expect(ref) {
       const run = runs.get(ref)
       if (!run) return
-      run.markDue('first', 0)
+      run.queue.expect('first', 0)
       order.orderArrivals(run)
       ready.add(run)
     },
     refresh(ref) {
       const run = runs.get(ref)
       if (!run) return
-      run.refresh()
+      run.queue.refresh()
       order.orderArrivals(run)
       ready.add(run)
     },

@@ -41,14 +41,14 @@ export function applyResult(
   if (order === 'subject') {
     batch.ordered.push(waiting.delivery)
     // The next one of its subject may be in either lane.
-    run.markDue('first', 0)
-    run.markDue('retry', 0)
+    run.queue.expect('first', 0)
+    run.queue.expect('retry', 0)
   }
-  if (result.state === 'pending') run.markDue('retry', result.due)
+  if (result.state === 'pending') run.queue.expect('retry', result.due)
   if (isCurrent && disable !== undefined) batch.disable.set(ref, { reason: disable, fresh_starts })
-  if (isCurrent && pauseUntil !== undefined) run.pauseUntil(pauseUntil)
+  if (isCurrent && pauseUntil !== undefined) run.health.pauseUntil(pauseUntil)
 
-  const isNews = isNewsToRecord(run.health)
+  const isNews = isNewsToRecord(run.health.current)
   // The circuit of an earlier registration is gone.
   const circuit = isCurrent ? attempt.circuit : undefined
   run.recordOutcome(ticket, outcome, circuit, now)
@@ -90,10 +90,10 @@ function addNotices(
     const addNotice = hostEvents.includes('exhausted') ? add : addSometimes
     addNotice('delivery.dead', `no attempts are left: ${outcome.reason}`)
   }
-  const { failingSince, reminded } = run.health
+  const { failingSince, reminded } = run.health.current
   const isDue = failingSince !== null && now - failingSince >= (disableAfter - 1) * day
   if (disableAfter > 1 && isDue && !reminded && hostEvents.includes('disabling')) {
-    run.markReminded()
+    run.health.markReminded()
     add('endpoint.disabling', 'without a success within a day it is disabled')
   }
 }

@@ -81,7 +81,8 @@ function settle(parts: TurnParts, attempt: FinishedAttempt, batch: Batch, now: n
   run.attemptEnded(waiting, outcome)
   ready.add(run)
   if (outcome.result === 'aborted') {
-    run.aborted(waiting)
+    // It leaves its delivery as it was.
+    run.queue.expect(waiting.lane, waiting.due)
     return
   }
   const { ref, fresh_starts } = run.endpoint

@@ -67,7 +67,9 @@ describe('a proxy that fails for one endpoint', () => {
       [behave === 'silent' ? 'timeout' : 'unreachable', 1, 'pending'],
       [behave === 'silent' ? 'timeout' : 'unreachable', 2, 'dead'],
     ])
-    expect([...all.relay.scheduler.endpoints].find(({ endpoint }) => endpoint.id === '8')?.health.failingSince).not.toBeNull()
+    expect(
+      [...all.relay.scheduler.endpoints].find(({ endpoint }) => endpoint.id === '8')?.health.current.failingSince,
+    ).not.toBeNull()
     expect(all.notices.map(({ kind }) => kind)).toContain('endpoint.opened')
     expect(new Set(all.notices.map(({ endpoint_id }) => endpoint_id))).toEqual(new Set(['8']))
   })

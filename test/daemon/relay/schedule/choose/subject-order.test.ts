@@ -4,7 +4,7 @@ import type { EndpointRun } from '../../../../../daemon/relay/schedule/endpoint/
 import type { RelayStore } from '../../../../../daemon/relay/store/store.ts'
 
 const run = () =>
-  ({ endpoint: { ref: 1, order: 'subject' }, state: { kind: 'active' }, refresh: () => undefined }) as unknown as EndpointRun
+  ({ endpoint: { ref: 1, order: 'subject' }, state: { kind: 'active' }, queue: { refresh() {} } }) as unknown as EndpointRun
 const nothing = new Set<number>()
 
 /** A store that cannot be reached the first time that it is asked to put deliveries in order. */
