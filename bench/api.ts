@@ -201,7 +201,7 @@ async function besideWrites(load: Load, scenarios: readonly Scenario[]): Promise
   for (const server of servers) {
     const [alone, beside]: [number[], number[]] = [[], []]
     for (let round = 0; round < rounds; round++) {
-      tell(`reads beside writes, ${server.name}, round ${round + 1} of ${rounds}`)
+      tell(`reads next to writes, ${server.name}, round ${round + 1} of ${rounds}`)
       alone.push((await load.ask(server, read.request, seconds, few)).p99)
       const writes = writing.ask(server, write.request, seconds + 0.5, few)
       await new Promise((resolve) => setTimeout(resolve, 250))
@@ -211,7 +211,7 @@ async function besideWrites(load: Load, scenarios: readonly Scenario[]): Promise
     const ratio = ratioOf(beside, alone).median.toFixed(1)
     const [one, other] = [middle(alone), middle(beside)].map((milliseconds) => milliseconds.toFixed(1))
     sentences.push(
-      `${server.name} of ${whole(server.members)}: p99 of reads ${one} ms alone, ${other} ms beside writes, × ${ratio}`,
+      `${server.name} of ${whole(server.members)}: p99 of reads ${one} ms alone, ${other} ms next to writes, × ${ratio}`,
     )
   }
   return sentences

@@ -141,7 +141,7 @@ async function main(): Promise<void> {
       ['start of the relay on its store', started.seconds.toFixed(2), whole(started.peakMiB)],
       ['process start to the first delivery', (delivered / 1000).toFixed(2), ''],
       [`draining, ${whole(rate)} deliveries/s`, values.drain, whole(drained.peakMiB)],
-      [`ingesting and delivering ${whole(fresh)} at once`, (both / 1000).toFixed(1), whole(after.peakMiB)],
+      [`ingesting and delivering ${whole(fresh)} together`, (both / 1000).toFixed(1), whole(after.peakMiB)],
     ]
     tell({ conditions, tables: [{ title: 'A backlog', columns: ['step', 'seconds', 'peak MiB'], rows }] }, values.json)
   } finally {

@@ -93,8 +93,8 @@ try {
     'in flight per process': inFlight,
     rounds,
   }
-  const quick = await compare(`${whole(count)} events, answered at once`, count, 0)
-  const slow = await compare(`${whole(slowCount)} events, answered after ${slowness} ms`, slowCount, slowness)
+  const quick = await compare(`${whole(count)} events, acknowledged immediately`, count, 0)
+  const slow = await compare(`${whole(slowCount)} events, acknowledged after ${slowness} ms`, slowCount, slowness)
   tell({ conditions, tables: [quick, slow] }, values.json)
 } finally {
   receiver.stop()

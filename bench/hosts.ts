@@ -61,7 +61,7 @@ try {
     return { name, own: spreadOf(found.own), api: spreadOf(found.api), expected: spreadOf(expected), beyond: spreadOf(beyond) }
   })
   const conditions = { ...machine('server on one core, load generator on another'), connections: 32, rounds, seconds }
-  const columns = ['host', 'own route µs', 'API µs', 'own route + API alone', 'beyond that %', 'of rounds']
+  const columns = ['host', 'own route µs', 'API µs', 'own route + API alone', 'above that %', 'of rounds']
   const cells = rows.map(({ name, own, api, expected, beyond }) => [
     name === 'node' ? 'node:http' : name,
     ...[own, api, expected].map(({ median }) => whole(median)),

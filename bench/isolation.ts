@@ -82,7 +82,7 @@ async function main(): Promise<void> {
     Array.from({ length: count }, (_, index) => endpoint(10_000 + index, `${origin}/hang`, networkOf(index)))
   const groups: readonly (readonly [name: string, others: readonly EndpointUpsert[]])[] = [
     ['alone', []],
-    ['beside three bad ones', bad],
+    ['next to three bad ones', bad],
     ['200 of another network hang', hanging(200, () => '2')],
     ['1,000 of another network hang', hanging(1000, () => '2')],
     ['one hangs in each of 1,000 networks', hanging(1000, (index) => String(2 + index))],
