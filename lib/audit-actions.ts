@@ -18,6 +18,12 @@ export const auditActions = [
   'endpoint.circuit_closed',
   'endpoints.republished',
   'members.consent',
+  'members.bulk',
+  'tags.merged',
+  'report.closed',
+  'member.banned',
+  'member.removed',
+  'member.role_changed',
   'member.unbanned',
   'member.erased',
   'deliveries.resent',
@@ -31,7 +37,7 @@ export const auditActions = [
 export type AuditAction = (typeof auditActions)[number]
 
 /** The kinds of subject of an entry of the audit. */
-export const auditSubjectTypes = ['network', 'key', 'endpoint', 'delivery', 'member'] as const
+export const auditSubjectTypes = ['network', 'key', 'endpoint', 'delivery', 'member', 'tag', 'report'] as const
 
 /** The kind of subject of an entry. */
 export type AuditSubjectType = (typeof auditSubjectTypes)[number]

@@ -247,7 +247,7 @@ function hostCalls(settings: Settings, transactions: Transactions, newLineId: ()
   const run = pipeline(settings, transactions)
   /** The calls that leave lines in the audit. */
   const changing = (by: Actor) => {
-    const changes = changesOf(transactions, newLineId, by)
+    const changes = changesOf(settings, transactions, newLineId, by)
     const networks = networksOf(settings, changes)
     return {
       networks,

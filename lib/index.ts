@@ -24,6 +24,8 @@ export type {
 export type { Endpoints } from './host/endpoints.ts'
 export type { AcceptInvite } from './host/invites.ts'
 export type { KeyListing, KeyPage, KeyQuery, Keys, NewKey } from './host/keys.ts'
+export type { BanOptions, MemberActs, RemoveOptions } from './host/member-acts.ts'
+export type { Block, MemberProfile } from './host/member-profile.ts'
 export type { MemberListing, MemberPage, MemberQuery, Members } from './host/members.ts'
 export type { NetworkChanges, NetworkPage, NetworkQuery, Networks, NewNetwork } from './host/networks.ts'
 export type { HostNotification, NotificationInput } from './host/notifications/define.ts'

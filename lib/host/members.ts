@@ -14,6 +14,8 @@ import { type MemberRow, members } from '../storage/tables/members.ts'
 import { checkArgument, idOf, shape } from './arguments.ts'
 import type { Changes } from './audit/changes.ts'
 import { type Erasing, eraseTraces, revokeKeys } from './erasure.ts'
+import { type MemberActs, memberActs } from './member-acts.ts'
+import { type MemberProfile, profileOf } from './member-profile.ts'
 import type { Networks } from './networks.ts'
 import type { MakeNotification } from './notifications/define.ts'
 
@@ -56,13 +58,18 @@ export interface MemberPage {
 }
 
 /** The calls about members for which the interface has no operation. A network is named by its id or its subdomain. */
-export interface Members {
+export interface Members extends MemberActs {
   /**
    * A page of the members of a network, former ones included, the newest first. With `q` a page looks at 2,000 members at most. The
    * member whose whole address or id is `q` is found by an index, and comes first.
    * @throws ApiError 404 when there is no such network, 422 when a value is refused
    */
   list(network: Id | number, query?: MemberQuery): Promise<MemberPage>
+  /**
+   * One member or former member, with everything that the network keeps about them.
+   * @throws ApiError 404 when there is no such member
+   */
+  get(network: Id | number, id: Id | number): Promise<MemberProfile>
   /**
    * Lifts a ban. The member is then `removed`: they may join again, and are the same member. A deleted account stays deleted, and
    * its address is free.
@@ -104,12 +111,8 @@ const Query = shape({
 const folded = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
 
 /** @param notification makes the call that deletes an account with its events */
-export function membersOf(
-  { clock, limits, ports }: Settings,
-  changes: Changes,
-  networks: Networks,
-  notification: MakeNotification,
-): Members {
+export function membersOf(settings: Settings, changes: Changes, networks: Networks, notification: MakeNotification): Members {
+  const { clock, limits, ports } = settings
   const now = () => isoTime(clock.now())
   const leave = notification({ member_id: IdInput }, Empty, async (call, { member_id }) => {
     // Another erasure may have been faster.
@@ -125,6 +128,7 @@ export function membersOf(
   const one = async (tx: ScopedTx, row: MemberRow): Promise<MemberListing> => found((await listings(tx, [row]))[0], 'Member')
 
   return {
+    ...memberActs(settings, changes, networks, one),
     async list(name, given = {}) {
       const { state, q, limit = 25, after } = checkArgument('members.list', Query, given, limits)
       const { id: network } = await networks.show(name)
@@ -135,6 +139,13 @@ export function membersOf(
         const first = after === undefined && exact && (state === undefined || exact.state === state) ? [exact] : []
         const walked = await walk(tx, { state, after, most: limit - first.length, isSearch: q !== undefined }, isWanted)
         return { items: await listings(tx, [...first, ...walked.rows]), next: walked.next }
+      })
+    },
+    async get(name, given) {
+      const id = idOf(given)
+      return changes.read((await networks.show(name)).id, async (tx) => {
+        const row = found(await tx.get(members, id), 'Member')
+        return profileOf(tx, row, await one(tx, row))
       })
     },
     async unban(name, given) {

@@ -1,6 +1,6 @@
 /** The context of a handler, made for one run of its operation in one transaction. */
 import type { AnyCall } from '../call.ts'
-import type { Principal } from '../context.ts'
+import type { Context, Principal } from '../context.ts'
 import type { Emission } from '../events/envelope.ts'
 import type { Settings } from '../settings.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
@@ -18,21 +18,28 @@ export interface CallParts {
   readonly emissions: Emission[]
 }
 
+/** The part of a context that is the same for every handler and rule. */
+export const makeContext = (
+  settings: Settings,
+  { tx, network, principal, now, newId }: Pick<Context, 'tx' | 'network' | 'principal' | 'now' | 'newId'>,
+): Context => ({
+  tx,
+  network,
+  principal,
+  now,
+  newId,
+  stamp: () => ({ id: newId(), created_at: now, updated_at: now }),
+  touch: () => ({ updated_at: now }),
+  permalink: permalinks(settings, network),
+  ports: settings.ports,
+  limits: settings.limits,
+  newMembersConsent: settings.newMembersConsent,
+})
+
 export function makeCall(settings: Settings, run: Run, { tx, principal, newId, emissions }: CallParts): AnyCall {
   const { request, api, now, paging } = run
-  const { network } = request
   return {
-    tx,
-    network,
-    principal,
-    now,
-    newId,
-    stamp: () => ({ id: newId(), created_at: now, updated_at: now }),
-    touch: () => ({ updated_at: now }),
-    permalink: permalinks(settings, network),
-    ports: settings.ports,
-    limits: settings.limits,
-    newMembersConsent: settings.newMembersConsent,
+    ...makeContext(settings, { tx, network: request.network, principal, now, newId }),
     params: request.params,
     query: run.query,
     body: run.body,

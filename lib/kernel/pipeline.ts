@@ -217,7 +217,7 @@ export function pipeline(settings: Settings, transactions: Transactions): Pipeli
 const isRead = ({ operation }: OperationRequest): boolean => operation.method === 'GET'
 
 /** @throws ApiError 404 when the member is not there, or no longer active */
-async function actorOf(tx: ScopedTx, { as }: Actor): Promise<Principal> {
+export async function actorOf(tx: ScopedTx, { as }: Actor): Promise<Principal> {
   const member = as === undefined ? await tx.first(members, { state: 'active', role: 'host' }) : await tx.get(members, as)
   if (member?.state !== 'active') fail(notFound('Member'))
   return { key_id: null, member_id: member.id, scopes: ['*'] }

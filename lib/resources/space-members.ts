@@ -6,7 +6,7 @@ import { Empty } from '../records/empty.ts'
 import { Member, MemberUpdate, presentMember } from '../records/member.ts'
 import { kindOfPayment } from '../records/payment.ts'
 import { changeMember } from '../rules/change-member.ts'
-import { endPayments, leaveNetwork, lockDeparting } from '../rules/leaving.ts'
+import { banMember, lockDeparting } from '../rules/leaving.ts'
 import { activeMember, lockMember } from '../rules/members.ts'
 import { joinSpace, leaveSpace } from '../rules/membership.ts'
 import type { Id } from '../storage/table.ts'
@@ -131,9 +131,7 @@ export const banSpaceMember = operation({
   async handle(call) {
     await spaceOf(call, call.params.space_id)
     // The ban is the network's, so that it does not matter whether they are in this space.
-    const member = await lockDeparting(call, call.params.user_id)
-    await endPayments(call, member)
-    await leaveNetwork(call, member, 'banned', call.body.ban_reason ?? null)
+    await banMember(call, await lockDeparting(call, call.params.user_id), call.body.ban_reason ?? null)
     return {}
   },
 })

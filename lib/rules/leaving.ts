@@ -58,6 +58,12 @@ export async function leaveNetwork(
     call.emit('MemberLeft', { member: left, space_id: call.network.id, network_id: call.network.id })
 }
 
+/** Bans a member whom `lockDeparting` has locked: their payments end, and they cannot join again. */
+export async function banMember(call: Emitter<'MemberLeft'>, member: MemberRow, reason: string | null): Promise<void> {
+  await endPayments(call, member)
+  await leaveNetwork(call, member, 'banned', reason)
+}
+
 const departure = ({ now, principal }: Context) => ({ left_at: now, left_by_id: principal.member_id })
 
 /**

@@ -3,11 +3,18 @@
  * audit, and both are written in one transaction.
  */
 import type { Chance } from '../../base/chance.ts'
-import type { Clock } from '../../base/clock.ts'
+import { type Clock, isoTime } from '../../base/clock.ts'
 import { idGenerator } from '../../base/ids.ts'
+import type { Emitter } from '../../call.ts'
+import type { EventName } from '../../events/catalogue.ts'
+import type { Emission } from '../../events/envelope.ts'
+import { makeContext } from '../../kernel/make-call.ts'
+import { actorOf } from '../../kernel/pipeline.ts'
 import type { Transactions } from '../../kernel/transactions.ts'
+import type { Settings } from '../../settings.ts'
 import type { HostTx } from '../../storage/scoped.ts'
 import type { Id } from '../../storage/table.ts'
+import type { NetworkRow } from '../../storage/tables/administration.ts'
 import { type Actor, type AuditLine, addLine } from './line.ts'
 
 /** The result of a change, and its lines of the audit: none where nothing that a person configures has changed. */
@@ -24,6 +31,11 @@ export interface Changes {
    * @throws ApiError 422 when a unique key is taken, 503 when the storage is in trouble
    */
   change<T>(network_id: Id, now: string, work: (tx: HostTx) => Promise<Changed<T>>, lineId?: () => Id): Promise<T>
+  /**
+   * The same by the rules of the operations, with their events. The network's first host counts as the member who acts.
+   * @throws ApiError as the rules do
+   */
+  act<T>(network: NetworkRow, work: (call: Emitter<EventName>) => Promise<Changed<T>>): Promise<T>
   readonly read: Transactions['read']
   readonly newId: Transactions['newId']
 }
@@ -35,13 +47,27 @@ export interface Changes {
 export const lineIds = (clock: Clock, chance: Chance): (() => Id) => idGenerator(clock, { ...chance, below: () => 0 })
 
 /** @param newLineId makes the ids of lines; see `lineIds` */
-export const changesOf = ({ write, read, newId }: Transactions, newLineId: () => Id, by: Actor): Changes => ({
-  read,
-  newId,
-  change: (network_id, now, work, lineId = newLineId) =>
-    write(network_id, now, async (tx) => {
-      const { result, audit } = await work(tx)
-      for (const line of audit) await addLine(tx, lineId(), now, by, line)
-      return result
-    }),
-})
+export function changesOf(settings: Settings, { write, read, newId }: Transactions, newLineId: () => Id, by: Actor): Changes {
+  async function withLines<T>(tx: HostTx, now: string, { result, audit }: Changed<T>, lineId = newLineId): Promise<T> {
+    for (const line of audit) await addLine(tx, lineId(), now, by, line)
+    return result
+  }
+  return {
+    read,
+    newId,
+    change: (network_id, now, work, lineId) => write(network_id, now, async (tx) => withLines(tx, now, await work(tx), lineId)),
+    act(network, work) {
+      const now = isoTime(settings.clock.now())
+      return write(network.id, now, async (tx, emit) => {
+        const principal = await actorOf(tx, { as: undefined })
+        const context = makeContext(settings, { tx, network, principal, now, newId })
+        const emissions: Emission[] = []
+        const before = tx.changes
+        const changed = await work({ ...context, emit: (name, payload) => emissions.push({ name, payload }) })
+        // As for an operation: without a change there are no events.
+        if (tx.changes !== before) for (const emission of emissions) emit(emission)
+        return withLines(tx, now, changed)
+      })
+    },
+  }
+}
