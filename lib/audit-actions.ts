@@ -18,9 +18,6 @@ export const auditActions = [
   'endpoint.circuit_closed',
   'endpoints.republished',
   'members.consent',
-  'members.bulk',
-  'tags.merged',
-  'report.closed',
   'member.banned',
   'member.removed',
   'member.role_changed',
@@ -37,7 +34,7 @@ export const auditActions = [
 export type AuditAction = (typeof auditActions)[number]
 
 /** The kinds of subject of an entry of the audit. */
-export const auditSubjectTypes = ['network', 'key', 'endpoint', 'delivery', 'member', 'tag', 'report'] as const
+export const auditSubjectTypes = ['network', 'key', 'endpoint', 'delivery', 'member'] as const
 
 /** The kind of subject of an entry. */
 export type AuditSubjectType = (typeof auditSubjectTypes)[number]

@@ -12,7 +12,7 @@ import { type MemberRow, members } from '../storage/tables/members.ts'
 import { checkArgument, idOf, shape } from './arguments.ts'
 import type { Changes } from './audit/changes.ts'
 import type { AuditLine } from './audit/line.ts'
-import type { MemberListing } from './members.ts'
+import type { MemberListing } from './member-listing.ts'
 import type { Networks } from './networks.ts'
 
 /** How a member is banned. */

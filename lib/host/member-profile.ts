@@ -10,7 +10,7 @@ import { events, rsvps } from '../storage/tables/events.ts'
 import { type MemberRow, spaceMemberships, spaces } from '../storage/tables/members.ts'
 import { invites, planMemberships, plans, purchases, subscriptions } from '../storage/tables/plans.ts'
 import { type AuditEntry, entryOf } from './audit/line.ts'
-import type { MemberListing } from './members.ts'
+import type { MemberListing } from './member-listing.ts'
 
 /** The newest entries of a list, at most ten, and how many there are. */
 export interface Block<Item> {
@@ -93,7 +93,7 @@ export async function profileOf(tx: ScopedTx, row: MemberRow, listing: MemberLis
     present: (rows: readonly R[]) => readonly Item[] | Promise<readonly Item[]>,
   ): Promise<Block<Item>> {
     const rows = await tx.find(table, { where, order: { by: 'id', direction: 'desc' }, limit: shown })
-    const total = rows.length < shown ? rows.length : await tx.count(table, where)
+    const total = rows.length < shown ? rows.length : await tx.count(table, { where })
     return { total, items: await present(rows) }
   }
   /** The rows of another table, by id. */

@@ -15,27 +15,10 @@ import { checkArgument, idOf, shape } from './arguments.ts'
 import type { Changes } from './audit/changes.ts'
 import { type Erasing, eraseTraces, revokeKeys } from './erasure.ts'
 import { type MemberActs, memberActs } from './member-acts.ts'
+import { listings, type MemberListing } from './member-listing.ts'
 import { type MemberProfile, profileOf } from './member-profile.ts'
 import type { Networks } from './networks.ts'
 import type { MakeNotification } from './notifications/define.ts'
-
-/** A member or former member as the host sees them. The address is not masked. */
-export interface MemberListing
-  extends Pick<
-    MemberRow,
-    'id' | 'network_id' | 'created_at' | 'updated_at' | 'email' | 'first_name' | 'last_name' | 'role' | 'member_type' | 'state'
-  > {
-  /** Whether their address cannot join: also of a deleted account that was banned. */
-  readonly is_banned: boolean
-  /** The reason given with the ban; null if there is none, or no ban. */
-  readonly ban_reason: string | null
-  /** When they were removed, banned or deleted; null of a member who is there, and if an earlier version did not keep it. */
-  readonly left_at: string | null
-  /** The member in whose name that was done, as far as it is known. */
-  readonly left_by: { readonly id: Id; readonly name: string } | null
-  /** When the person was erased. */
-  readonly erased_at: string | null
-}
 
 /** Members to be listed. All conditions must hold. */
 export interface MemberQuery {
@@ -120,11 +103,6 @@ export function membersOf(settings: Settings, changes: Changes, networks: Networ
     return {}
   })
 
-  async function listings(tx: ScopedTx, rows: readonly MemberRow[]): Promise<readonly MemberListing[]> {
-    const ids = [...new Set(rows.flatMap(({ left_by_id }) => left_by_id ?? []))]
-    const actors = new Map((await tx.find(members, { where: { id: ids } })).map((row) => [row.id, fullName(row)]))
-    return rows.map((row) => listing(row, actors))
-  }
   const one = async (tx: ScopedTx, row: MemberRow): Promise<MemberListing> => found((await listings(tx, [row]))[0], 'Member')
 
   return {
@@ -235,17 +213,4 @@ async function walk(tx: ScopedTx, { state, after, most, isSearch }: Walk, isWant
     if (rows.length === most) break
   }
   return { rows, next: last ?? null }
-}
-
-function listing(row: MemberRow, actors: ReadonlyMap<Id, string>): MemberListing {
-  const { id, network_id, created_at, updated_at, email, first_name, last_name, role, member_type, state, left_by_id } = row
-  const hasLeft = state !== 'active'
-  return {
-    ...{ id, network_id, created_at, updated_at, email, first_name, last_name, role, member_type, state },
-    is_banned: isBanned(row),
-    ban_reason: row.ban_reason,
-    left_at: hasLeft ? row.left_at : null,
-    left_by: hasLeft && left_by_id !== null ? { id: left_by_id, name: actors.get(left_by_id) ?? '' } : null,
-    erased_at: row.erased_at,
-  }
 }

@@ -1,5 +1,5 @@
 /** The options of `networks`, `members`, `keys`, `endpoints` and the commands that stand alone. */
-import { type Command, Option } from 'commander'
+import { Argument, type Command, Option } from 'commander'
 import { auditActions } from '../../../lib/audit-actions.ts'
 import type { Ask, Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
@@ -44,6 +44,7 @@ export function networkCommands(program: Command, out: Output): void {
 
 export function memberCommands(program: Command, out: Output, ask?: Ask): void {
   const load = () => import('./former-members.ts')
+  const acts = () => import('./member-acts.ts')
   const members = program.command('members').description('members of a network')
   wide(onNetwork(members.command('list')))
     .description('list members and former members, the newest first')
@@ -51,6 +52,26 @@ export function memberCommands(program: Command, out: Output, ask?: Ask): void {
     .option('--search <text>', 'only members with these words in the name or address, or with this id')
     .option('--limit <number>', 'at most this many', entries, 50)
     .action(async (flags) => (await load()).listMembers(flags, out))
+  onNetwork(members.command('show').argument('<id>'))
+    .description('show a member or former member: profile, spaces, plans, tags, content, and what was done to them')
+    .action(async (id: string, flags) => (await acts()).showMember(id, flags, out))
+  onNetwork(members.command('ban').argument('<id>'))
+    .description('ban a member from the network; they cannot join again')
+    .option('--reason <text>', 'why, for other hosts')
+    .option('--keep-plans', 'go on with their subscriptions and purchases')
+    .action(async (id: string, flags) => (await acts()).banMember(id, flags, out))
+  onNetwork(members.command('remove').argument('<id>'))
+    .description('take a member out of the network; they may join again')
+    .option('--cancel-plans', 'end their subscriptions and purchases, too')
+    .action(async (id: string, flags) => (await acts()).removeMember(id, flags, out))
+  onNetwork(
+    members
+      .command('role')
+      .argument('<id>')
+      .addArgument(new Argument('<role>').choices(['host', 'moderator', 'contributor'])),
+  )
+    .description('change what a member may do in the network')
+    .action(async (id: string, role, flags) => (await acts()).changeRole(id, role, flags, out))
   onNetwork(members.command('unban').argument('<id>'))
     .description('lift the ban of a member, who may then join again')
     .action(async (id: string, flags) => (await load()).unbanMember(id, flags, out))

@@ -1,7 +1,8 @@
 /** Members and former members: who is there, who has left, who is banned and why; a ban is lifted, a person erased. */
 import { isStorableId } from '../../base/ids.ts'
 import { ApiError, found } from '../../errors.ts'
-import type { MemberListing, MemberPage } from '../../host/members.ts'
+import type { MemberListing } from '../../host/member-listing.ts'
+import type { MemberPage } from '../../host/members.ts'
 import { layout } from '../layout/layout.ts'
 import { may } from '../request/access.ts'
 import { type PanelResponse, page, seeOther } from '../request/respond.ts'

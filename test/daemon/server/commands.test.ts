@@ -121,7 +121,11 @@ test('members: lists show who is banned and why, a ban is lifted, a person is er
   expect(await refusal('members', 'list', '--state', 'gone')).toMatch(/--state .*gone.* active, removed, banned, deleted/)
   expect(await refusal('members', 'list', '--limit', '0')).toMatch(/^--limit must be/)
 
+  expect(await text('members', 'show', grace)).toMatch(/^state: +banned .*\n/m)
+  expect(await refusal('members', 'ban', grace)).toBe('The member is banned already')
   expect(await one('members', 'unban', grace)).toMatchObject({ id: grace, state: 'removed', is_banned: false })
+  expect(await one('members', 'ban', grace, '--reason', 'Again', '--keep-plans')).toMatchObject({ ban_reason: 'Again' })
+  expect(await text('members', 'unban', grace)).toBe(`The ban of member ${grace} is lifted.`)
   expect(await refusal('members', 'unban', grace)).toBe('The member is not banned')
   expect(await refusal('members', 'unban', '999')).toBe('network paint-pals has no member 999: see `folkmoot members list`')
 
@@ -135,8 +139,21 @@ test('members: lists show who is banned and why, a ban is lifted, a person is er
     'network paint-pals has no member 999: see `folkmoot members list`',
   )
   const lines = await all('audit', 'list', '--subject', `member:${grace}`)
-  expect(lines.map(({ action }) => action)).toEqual(['member.erased', 'member.unbanned'])
+  expect(lines.map(({ action }) => action)).toEqual(['member.erased', 'member.unbanned', 'member.banned', 'member.unbanned'])
   expect(lines[0].actor).toMatch(/^cli:/)
+})
+
+test('a member is shown, promoted, removed and banned, and the last host stays', async () => {
+  const { one, text, refusal, all, network } = await storageWithNetwork()
+  const [ada] = await all('members', 'list')
+  const { id: grace } = await one('members', 'list', '--limit', '1')
+  expect(grace).toBe(ada.id)
+  expect(await refusal('members', 'ban', ada.id)).toMatch(/^This is the last host/)
+  expect(await refusal('members', 'role', ada.id, 'queen')).toMatch(/queen.* host, moderator, contributor/)
+  expect(await refusal('members', 'remove', '999')).toBe('network paint-pals has no member 999: see `folkmoot members list`')
+  expect(await one('members', 'role', ada.id, 'host')).toMatchObject({ id: ada.id, role: 'host', network_id: network.id })
+  const shown = await text('members', 'show', ada.id)
+  expect(shown).toMatch(/^name: +Ada Ash\naddress: +ada@example.org\nstate: +active, full host\njoined: /)
 })
 
 test('an erasure at a terminal asks, shows who it is, and takes only yes', async () => {
