@@ -3,7 +3,19 @@ import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** The tests of every operation and of the host's calls. They run on the databases as well as in memory. */
-const generated = ['access', 'answers', 'audit', 'bodies', 'contract', 'events', 'host-arguments', 'paging', 'paths', 'unchanged']
+const generated = [
+  'access',
+  'answers',
+  'audit',
+  'bodies',
+  'contract',
+  'events',
+  'host-arguments',
+  'paging',
+  'paths',
+  'previews',
+  'unchanged',
+]
 
 /** Those whose requests a client can send too. */
 const throughClient = ['access', 'answers', 'bodies', 'paging', 'unchanged']

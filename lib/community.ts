@@ -14,6 +14,7 @@ import { type Members, membersOf } from './host/members.ts'
 import { type Networks, networksOf } from './host/networks.ts'
 import { notificationsOf } from './host/notifications/define.ts'
 import { type Notify, notifyOf } from './host/notifications/index.ts'
+import { type Preview, rehearsalOf, requireWriting, tokenIn } from './host/preview.ts'
 import { type Publish, publishOf } from './host/publish.ts'
 import { addressOf, cutsUnread, discardBody, fromRequest, type HttpResponse, type Incoming, toResponse } from './http/exchange.ts'
 import type { InFlight } from './http/in-flight.ts'
@@ -39,6 +40,8 @@ export interface CallOptions {
   readonly network: Id | number
   /** The member who acts; by default the network's first host. */
   readonly as?: Id | number
+  /** The `token` of a preview: the operation is done only if it still changes what that has named, else it is a 409. */
+  readonly if?: string
 }
 
 /** The calls of a host without HTTP. */
@@ -147,6 +150,28 @@ export interface Community extends HostCalls {
    * @throws TypeError when the storage shares no transactions with the host
    */
   using(native: unknown): JoinedCommunity
+  /**
+   * Shows what an operation would change: the rows, the events and the deliveries. Nothing is changed, and `hooks.before` is
+   * called with `isPreview`. It takes the same locks as the operation, for as long.
+   * @param id the operation, such as `'members.delete'`
+   * @param input as for `call`
+   * @throws ApiError as the call would; 422 for an operation that only reads or that stores a file, 413 for more than 50,000 rows
+   */
+  preview<Name extends OperationId>(id: Name, input: OperationInput<Name> & CallOptions): Promise<Preview<OperationResult<Name>>>
+  /**
+   * The same for any work of the host, such as `(calls) => calls.members.erase(1, 42)`. All of it runs in one transaction, also
+   * what otherwise takes several.
+   * @param work uses only the calls that it is given. It may run again after a conflict
+   */
+  preview<T>(work: (calls: HostCalls) => Promise<T>): Promise<Preview<T>>
+  /**
+   * Does the work of a preview, in one transaction that commits only if it changes the same rows, as they were, with the same
+   * events.
+   * @param work as for the preview
+   * @param options `if`: the preview's `token`
+   * @throws ApiError 409 if something has changed in between; nothing was done
+   */
+  act<T>(work: (calls: HostCalls) => Promise<T>, options: { readonly if: string }): Promise<T>
   /** Every operation, as declared. */
   readonly operations: readonly AnyOperation[]
   /** The OpenAPI 3.1 document of the API, or of its webhooks. */
@@ -205,6 +230,13 @@ export function communityOf(options: Options, chance: Chance, warn?: Warn): Comm
   }
 
   const calls = hostCalls(settings, transactions, newLineId)
+  const rehearsal = rehearsalOf(settings, transactions, hostCalls)
+
+  function preview(work: OperationId | ((calls: HostCalls) => Promise<unknown>), input?: unknown): Promise<Preview<never>> {
+    if (typeof work === 'function') return rehearsal.preview(work as (calls: HostCalls) => Promise<never>)
+    // The types of the id and its input are those of `Community.preview`.
+    return rehearsal.preview(({ call }) => call(requireWriting(operations, work), input as never) as Promise<never>)
+  }
 
   return {
     // Hosts that call it may add arguments, such as a server or an environment.
@@ -232,6 +264,8 @@ export function communityOf(options: Options, chance: Chance, warn?: Warn): Comm
         },
       }
     },
+    preview,
+    act: async (work, options) => rehearsal.act(work, tokenIn(options, settings.limits)),
     operations,
     openapi: (part = 'api') => document(part),
     async close() {

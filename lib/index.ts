@@ -31,6 +31,7 @@ export type { MemberPage, MemberQuery, Members } from './host/members.ts'
 export type { NetworkChanges, NetworkPage, NetworkQuery, Networks, NewNetwork } from './host/networks.ts'
 export type { HostNotification, NotificationInput } from './host/notifications/define.ts'
 export type { Notify } from './host/notifications/index.ts'
+export type { Preview } from './host/preview.ts'
 export type { Publication, Publish } from './host/publish.ts'
 export type { HttpResponse, Incoming } from './http/exchange.ts'
 export type { InFlight } from './http/in-flight.ts'
@@ -53,4 +54,5 @@ export type {
   Series,
 } from './ports.ts'
 export type { FaultContext, HostPrincipal, RateCount, RateLimiter } from './settings.ts'
+export type { Recorded, RowCounts } from './storage/recorder.ts'
 export type { EndpointRow, NetworkRow } from './storage/tables/administration.ts'

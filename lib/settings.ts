@@ -9,6 +9,7 @@ import type { AnyOperation } from './operation.ts'
 import type { KeyRing } from './outbox/encryption.ts'
 import type { Ports } from './ports.ts'
 import type { Storage } from './storage/contract.ts'
+import type { Recorder } from './storage/recorder.ts'
 import type { ScopedTx } from './storage/scoped.ts'
 import type { Id } from './storage/table.ts'
 
@@ -62,6 +63,8 @@ export interface BeforeCall {
   readonly principal: Principal
   /** The transaction of the operation, bound to the network of the request. */
   readonly tx: ScopedTx
+  /** Whether the transaction is rolled back in any case: do nothing then that a rollback can't undo. */
+  readonly isPreview: boolean
 }
 
 /** The place of a fault; fields that do not apply are omitted. */
@@ -114,4 +117,6 @@ export interface Settings {
   readonly encryption: KeyRing
   /** `undefined`: nothing is traced. Transactions are traced by `storage`. */
   readonly tracing: Tracing | undefined
+  /** Records what the work changes, in a preview and in an act that follows one. */
+  readonly recorder?: Recorder
 }

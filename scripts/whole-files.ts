@@ -37,6 +37,7 @@ export const setups: Readonly<Record<string, Setup>> = {
   'embedding/keys': { code: ofPaintPals, replaces: 0 },
   'embedding/limits': { code: ofPaintPals, replaces: 0 },
   'embedding/members': { code: ofPaintPals, replaces: 0 },
+  'embedding/previews': { code: ofPaintPals, replaces: 0 },
   'embedding/ports': { code: ofPaintPals, replaces: 0 },
   client: {
     code: `const baseUrl = 'https://api.example.org'

@@ -29,6 +29,7 @@ export const parts: readonly Part[] = [
       page('hosts', 'Mount it in your server'),
       page('embedding', 'Embed it in your product', [
         page('embedding/members', 'Members, consent, erasure'),
+        page('embedding/previews', 'Preview a change'),
         page('embedding/events', 'Hooks and host events'),
         page('embedding/keys', 'Keys, encryption, audit'),
         page('embedding/limits', 'Bounds and rate limits'),

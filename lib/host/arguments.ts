@@ -21,6 +21,7 @@ const maxNamed = 5
 /** What a call would do without these. So they may be left out, and `undefined` in their place is a mistake. */
 const stated: Readonly<Record<string, string>> = {
   as: "the network's first host would act",
+  if: 'the call would not be compared with its preview',
   member_id: "the network's first host would act",
   expires_at: 'the key would never expire',
   secret: 'no new secret would be made',

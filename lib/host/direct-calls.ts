@@ -16,6 +16,7 @@ import type { Networks } from './networks.ts'
 interface DirectCall {
   readonly network: Id | number
   readonly as?: Id | number
+  readonly if?: string
   readonly params?: object
   readonly query?: object
   readonly body?: unknown
@@ -36,6 +37,7 @@ function makeSchema({ path }: AnyOperation) {
   return shape({
     network: NetworkName,
     as: optional(IdInput),
+    if: optional(v.string('must be the token of a preview')),
     params: names.length > 0 ? params : optional(params),
     query: optional(Query),
     body: v.optional(v.unknown()),
@@ -73,7 +75,7 @@ export function directCalls(operations: readonly AnyOperation[], settings: Setti
       ...below(ownOrigin(settings), basePath, `${basePath}${apiRoot}/networks/${network.id}${relative}`),
       search: Object.keys(query).length > 0 ? `?${new URLSearchParams(query)}` : '',
     }
-    const { body, as } = input
-    return refusingTrouble(() => value({ operation, network, caller: { as }, params, query, body, address }))
+    const { body, as, if: token } = input
+    return refusingTrouble(() => value({ operation, network, caller: { as }, params, query, body, address, if: token }))
   }
 }

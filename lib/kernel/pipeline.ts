@@ -5,13 +5,14 @@
  */
 import { isoTime } from '../base/clock.ts'
 import type { Principal } from '../context.ts'
-import { type ApiError, fail, isApiError, isDeclared, notFound } from '../errors.ts'
+import { type ApiError, conflict, fail, invalid, isApiError, isDeclared, notFound } from '../errors.ts'
 import { isForHost } from '../events/catalogue.ts'
 import type { Emission } from '../events/envelope.ts'
 import { isPaged } from '../fields.ts'
 import type { AnyOperation } from '../operation.ts'
 import { RecordWriter } from '../records/json/writer.ts'
 import type { Settings } from '../settings.ts'
+import { Recorder } from '../storage/recorder.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import { members } from '../storage/tables/members.ts'
 import { parseInput, parseQuery } from './check.ts'
@@ -59,8 +60,11 @@ export function pipeline(settings: Settings, transactions: Transactions): Pipeli
     const writer = new RecordWriter(ids, request.address.origin)
     const { api, body } = input
     const addBytes = (bytes: number) => request.usage?.add(bytes)
+    if (api?.prepare && (request.if !== undefined || settings.recorder))
+      fail(invalid('operation'), `${api.id} stores a file, so it has no preview`)
+    const recorder = request.if === undefined ? undefined : new Recorder(false)
     const prepared = api?.prepare && (await api.prepare({ body, ports, limits, newName: chance.uuid, addBytes }))
-    return { request, ...input, repeat, now, writer, prepared, refusal: undefined, mayBeWritten: false }
+    return { request, ...input, repeat, now, writer, recorder, prepared, refusal: undefined, mayBeWritten: false }
   }
 
   /** Discards what was prepared, unless it may belong to rows that are written. */
@@ -103,14 +107,31 @@ export function pipeline(settings: Settings, transactions: Transactions): Pipeli
   }
 
   /** The hook, then the handler. */
-  const operate = (run: Run): Step<unknown> => (hooks.before && run.api ? callHook(run, run.api, handle(run)) : handle(run))
+  function operate(run: Run): Step<unknown> {
+    const step = hooks.before && run.api ? callHook(run, run.api, handle(run)) : handle(run)
+    return settings.recorder || run.recorder ? recorded(run, step) : step
+  }
+
+  /** @throws ApiError 409 if the step changes anything else than its preview has named */
+  function recorded({ request, query, body, recorder }: Run, step: Step<unknown>): Step<unknown> {
+    const subject = JSON.stringify([request.operation.id, request.network.id, request.params, query, body])
+    return async (tx, caller) => {
+      settings.recorder?.note(subject)
+      recorder?.note(subject)
+      const done = await step(tx, caller)
+      const events = done.emissions.map(({ name }) => `${name}Hook`)
+      if (recorder && (await recorder.tokenOf(events)) !== request.if) fail(movedOn)
+      return done
+    }
+  }
 
   function callHook<T>({ request, query, body }: Run, operation: AnyOperation, step: Step<T>): Step<T> {
     return async (tx, caller) => {
       // A hook can have side effects that a rollback can't undo.
       await caller.recheck()
       const { principal } = caller
-      await hooks.before?.({ id: operation.id, operation, params: request.params, query, body, principal, tx })
+      const isPreview = settings.recorder?.isPreview === true
+      await hooks.before?.({ id: operation.id, operation, params: request.params, query, body, principal, tx, isPreview })
       return step(tx, caller)
     }
   }
@@ -213,6 +234,9 @@ export function pipeline(settings: Settings, transactions: Transactions): Pipeli
     },
   }
 }
+
+/** Another preview shows what is changed by now. */
+export const movedOn = conflict('This would no longer change what its preview has named. Preview it again')
 
 const isRead = ({ operation }: OperationRequest): boolean => operation.method === 'GET'
 

@@ -3,6 +3,7 @@ import type { Principal } from '../context.ts'
 import type { ApiError } from '../errors.ts'
 import type { AnyOperation } from '../operation.ts'
 import type { RecordWriter } from '../records/json/writer.ts'
+import type { Recorder } from '../storage/recorder.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
 import type { NetworkRow } from '../storage/tables/administration.ts'
@@ -41,6 +42,8 @@ export interface OperationRequest {
   /** Where it was called: for links, and the addresses of stored files. */
   readonly address: Address
   readonly recheck?: StartRecheck | undefined
+  /** The token of a preview: the operation is done only if it changes what that has named. */
+  readonly if?: string | undefined
   /** Reads what a repeated request is recognised by. */
   readonly repeat?: (() => Promise<Repeatable>) | undefined
   /** Counts the bytes that the request holds; both throw ApiError 503 when too much is in flight. */
@@ -58,6 +61,8 @@ export interface Run {
   readonly repeat: Repeatable | undefined
   readonly now: string
   readonly writer: RecordWriter
+  /** Records its changes, to compare them with those of a preview. */
+  readonly recorder: Recorder | undefined
   /** The result of the operation's `prepare`. */
   readonly prepared: unknown
   /** The handler's refusal. A veto or a fault is none: it may be gone at the next try. */

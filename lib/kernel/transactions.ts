@@ -8,6 +8,7 @@ import type { OutboxRecord } from '../outbox/record.ts'
 import { RecordWriter } from '../records/json/writer.ts'
 import type { Settings } from '../settings.ts'
 import { isStorageError, isUniqueViolation, type Tx } from '../storage/contract.ts'
+import type { Recorder } from '../storage/recorder.ts'
 import { type HostTx, hostScoped, type ScopedTx, scoped } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
 import { refusingTrouble } from './storage-errors.ts'
@@ -26,6 +27,8 @@ const eventBatch = 200
 export interface Moment {
   readonly now: string
   readonly writer: RecordWriter
+  /** Records what the transaction changes. */
+  readonly recorder?: Recorder | undefined
 }
 
 export type Kind = 'reads' | 'writes'
@@ -123,7 +126,7 @@ export function transactionsOf(settings: Settings, newId: () => Id, committed?: 
   }
 
   return {
-    run: (network_id, at, kind, work) => run(network_id, at, kind, (tx) => work(scoped(tx, network_id))),
+    run: (network_id, at, kind, work) => run(network_id, at, kind, (tx) => work(scoped(at.recorder?.over(tx) ?? tx, network_id))),
     write: (network_id, now, body) =>
       refusingTrouble(() =>
         run(network_id, { now, writer: new RecordWriter(ids, ownOrigin(settings)) }, 'writes', async (tx) => {

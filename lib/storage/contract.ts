@@ -137,6 +137,8 @@ export interface Tx {
 export interface TransactionOptions {
   /** The work writes nothing, and reads one state throughout. A write is a TypeError. */
   readonly readOnly?: boolean
+  /** The work is a preview: it throws at its end in any case. A storage need not know. */
+  readonly isPreview?: boolean
 }
 
 /**

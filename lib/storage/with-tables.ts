@@ -5,7 +5,7 @@
  * in and out as `tables/` declares them; how they are kept is the host's business.
  */
 import { suggestion } from '../base/suggest.ts'
-import { accessError } from '../errors.ts'
+import { accessError, fail, refused } from '../errors.ts'
 import type { CountQuery, Increment, LockStrength, Patch, Query, Storage, Tx, Where } from './contract.ts'
 import { asksForMore, evaluated } from './evaluated.ts'
 import type { Id, Row, Table } from './table.ts'
@@ -90,13 +90,20 @@ export function withTables<Native = unknown>(storage: Storage, hostTables: HostT
   for (const [name, host] of byName) byName.set(name, bound(host))
 
   return {
-    transaction: (work, options) => storage.transaction((tx) => work(wrapped(tx, byName)), options),
+    transaction: (work, options) =>
+      storage.transaction((tx) => {
+        // What the host's functions write outside of the transaction, no rollback undoes.
+        if (options?.isPreview && tx.native === undefined) fail(noPreview)
+        return work(wrapped(tx, byName))
+      }, options),
     close: () => storage.close(),
     // Keys are looked up first: a host's functions can have side effects that a rollback can't undo. And they may wait for anything: no `add`.
     fast: { version: () => Number.NaN },
     ...(storage.using ? { using: (native: unknown) => withTables(joinedTo(storage, native), hostTables) } : {}),
   }
 }
+
+const noPreview = refused('Some records are in tables of the host application, and are not rolled back: there is no preview')
 
 const functionNames = ['get', 'find', 'count', 'insert', 'update', 'remove', 'lock']
 

@@ -19,6 +19,7 @@ const pages = [
   'embedding/keys',
   'embedding/limits',
   'embedding/members',
+  'embedding/previews',
   'embedding/ports',
   'panel',
 ]

@@ -1,6 +1,6 @@
 /** The endpoints that are there, by network: what decides where an event goes. */
 import type { EventRecord } from '../../../../lib/outbox/record.ts'
-import { wantsEvent } from '../../../../lib/outbox/wanted.ts'
+import { wants } from '../../../../lib/outbox/wanted.ts'
 import type { Endpoint } from './relay-endpoint.ts'
 
 /** An event and the endpoints that it goes to. */
@@ -8,12 +8,6 @@ export interface Addressed {
   readonly record: EventRecord
   readonly receivers: readonly Endpoint[]
 }
-
-/** Whether an event is for an endpoint: for its audience, of a type that it wants, and what its filter wants. A disabled one's events wait. */
-const wants = (endpoint: Endpoint, event: EventRecord): boolean =>
-  endpoint.audience === event.audience &&
-  (endpoint.events === null || endpoint.events.includes(event.event_type)) &&
-  (endpoint.filter === null || wantsEvent(endpoint.filter, event))
 
 export class EndpointIndex {
   readonly #networks = new Map<string, Map<string, Endpoint>>()
