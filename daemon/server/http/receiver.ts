@@ -1,5 +1,7 @@
-import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:http'
+import { isWebhookError } from '../../../lib/receiver/errors.ts'
+import { rawBody } from '../../../lib/receiver/request.ts'
+import { listenOnLoopback } from '../../loopback.ts'
 
 /** A delivery as the built-in receiver saw it. */
 export interface Received {
@@ -26,34 +28,14 @@ export async function startReceiver(key: string, received: (delivery: Received) 
     const respond = (status: number) => response.writeHead(status).end()
     if (request.headers.authorization !== `Bearer ${key}`) return respond(401)
     try {
-      const body = await readText(request)
-      if (body === undefined) return respond(413)
-      const { event_type, event_id } = JSON.parse(body) as Received
-      received({ event_type, event_id, bytes: Buffer.byteLength(body) })
+      const body = Buffer.from(await rawBody(request, largest))
+      const { event_type, event_id } = JSON.parse(body.toString('utf8')) as Received
+      received({ event_type, event_id, bytes: body.length })
       return respond(204)
-    } catch {
-      return respond(400)
+    } catch (error) {
+      return respond(isWebhookError(error) ? error.status : 400)
     }
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  return {
-    url: `http://127.0.0.1:${port}/webhooks`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
-  }
-}
-
-async function readText(request: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of request) {
-    length += chunk.length
-    if (length > largest) return undefined
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
+  const { port, close } = await listenOnLoopback(server, '--demo', 0)
+  return { url: `http://127.0.0.1:${port}/webhooks`, close }
 }

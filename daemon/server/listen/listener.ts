@@ -1,10 +1,8 @@
 /** The endpoint of `folkmoot listen`: takes deliveries on loopback, verifies them, and answers with what becomes of them. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { errorCode } from '../../../adapters/files/errors.ts'
 import { isWebhookError, receive } from '../../../lib/receiver/index.ts'
 import { rawBody } from '../../../lib/receiver/request.ts'
-import { CommandFailure, UsageError } from '../../usage.ts'
+import { listenOnLoopback } from '../../loopback.ts'
 import type { Forwarded } from './forward.ts'
 
 /** A delivery as it came in. */
@@ -64,22 +62,8 @@ export async function startListener({ port, expected, take, refused }: ListenerP
       .finally(() => running--)
   })
   server.maxConnections = 64
-  await new Promise<void>((listening, failed) => {
-    server.once('error', (error) => {
-      const isTaken = errorCode(error) === 'EADDRINUSE'
-      const sentence = `--port ${port} cannot be used: ${isTaken ? 'it is taken' : error.message}`
-      failed(isTaken ? new CommandFailure(sentence) : new UsageError(sentence))
-    })
-    server.listen(port, '127.0.0.1', listening)
-  })
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`,
-    close: () =>
-      new Promise((closed) => {
-        server.close(() => closed())
-        server.closeAllConnections()
-      }),
-  }
+  const listening = await listenOnLoopback(server, '--port', port)
+  return { url: `http://127.0.0.1:${listening.port}/webhooks`, close: listening.close }
 }
 
 async function incomingOf(request: IncomingMessage, expected: ListenerParts['expected']): Promise<Incoming> {
