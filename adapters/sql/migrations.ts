@@ -3,12 +3,13 @@
  *
  * Terms
  * - **Addition**: a table, an index, or a column that may be null or has a default. It is found missing and made. An older
- *   program still works with it, so it needs neither a version nor a step.
+ *   program still works with it, so it needs neither a version nor a step. A new column that follows from others is filled.
  * - **Step**: every other change. Its number is the version that it leads to, and a program of a lower version refuses the
  *   database.
  */
 import { StorageError } from '../../lib/storage/contract.ts'
 import type { Dialect } from './dialect.ts'
+import { fillDerived, type Query } from './fill.ts'
 import { addColumn, createIndex, createTable, type SqlTable } from './schema.ts'
 
 /** Statements that lead to a version. It meets the tables as an older version left them, whichever it was, and a table may not be there yet. */
@@ -43,6 +44,7 @@ export interface MigratedDatabase {
   /** Waits until no other process migrates it, in a transaction from then on. */
   lock(): Promise<void>
   run(statements: readonly string[]): Promise<void>
+  readonly query: Query
   commit(): Promise<void>
   /** Ends the transaction, if there is one. */
   rollback(): Promise<void>
@@ -114,12 +116,18 @@ export async function migrate(database: MigratedDatabase, schema: Schema, dryRun
   }
   await database.lock()
   // Another process may have migrated it in between.
-  const { steps, additions } = await missingIn(database, schema)
+  const { steps, additions, found } = await missingIn(database, schema)
+  let before = found
   if (steps.length > 0) {
     await database.run(steps)
-    additions.push(...additionsFor(database.dialect, schema, await database.existing()))
+    before = await database.existing()
+    additions.push(...additionsFor(database.dialect, schema, before))
   }
   if (additions.length > 0) await database.run(additions)
+  for (const table of dryRun ? [] : schema.tables) {
+    const had = before.tables.get(table.name)
+    if (had) await fillDerived(database.dialect, database.query, table, had)
+  }
   await (dryRun ? database.rollback() : database.commit())
   return [...steps, ...additions]
 }

@@ -1,4 +1,5 @@
 /** Tables as data, and the statements that make them. */
+import type { Derivation } from '../../lib/storage/table.ts'
 import { type Dialect, literal, quoted, type SqlType } from './dialect.ts'
 
 export interface SqlColumn {
@@ -7,12 +8,14 @@ export interface SqlColumn {
   readonly nullable?: boolean
   /** The value of existing rows for a new column. */
   readonly default?: unknown
+  /** How it follows from other columns, which then fills a new column. */
+  readonly derived?: Derivation
 }
 
 /** The text after the name of a column, for both engines or for each. */
 export type ColumnDdl = string | Readonly<Record<Dialect['engine'], string>>
 
-const isDdl = (column: SqlColumn | ColumnDdl): column is ColumnDdl => typeof column === 'string' || !('type' in column)
+export const isDdl = (column: SqlColumn | ColumnDdl): column is ColumnDdl => typeof column === 'string' || !('type' in column)
 
 export interface SqlIndex {
   readonly name: string

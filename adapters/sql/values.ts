@@ -1,6 +1,6 @@
 /** Values between rows and columns: what can be stored, what can be searched, and how it is written. */
 import { isStorableId } from '../../lib/base/ids.ts'
-import type { ColumnType } from '../../lib/storage/table.ts'
+import type { ColumnType, Derivation } from '../../lib/storage/table.ts'
 import type { Dialect, SqlValue } from './dialect.ts'
 
 /** A table as these adapters need it: no row types. */
@@ -25,6 +25,8 @@ export interface ColumnShape {
   readonly nullable: boolean
   /** The value that an insert without this column stores. */
   readonly default?: unknown
+  /** How it follows from other columns. */
+  readonly derived?: Derivation
 }
 
 /** A row without its type. */

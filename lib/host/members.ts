@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { isoTime } from '../base/clock.ts'
+import { folded, wordsOf } from '../base/fold.ts'
 import { isStorableId } from '../base/ids.ts'
 import { fail, found, invalid } from '../errors.ts'
 import { IdInput, integerBetween, oneOf, optional } from '../fields.ts'
@@ -90,9 +91,6 @@ const Query = shape({
   after: optional(IdInput),
 })
 
-/** Without case and accents. */
-const folded = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
-
 /** @param notification makes the call that deletes an account with its events */
 export function membersOf(settings: Settings, changes: Changes, networks: Networks, notification: MakeNotification): Members {
   const { clock, limits, ports } = settings
@@ -112,7 +110,7 @@ export function membersOf(settings: Settings, changes: Changes, networks: Networ
       const { id: network } = await networks.show(name)
       return changes.read(network, async (tx) => {
         const exact = q === undefined ? undefined : await named(tx, q.trim())
-        const words = q === undefined ? [] : folded(q.trim()).split(/\s+/)
+        const words = q === undefined ? [] : wordsOf(q)
         const isWanted = (row: MemberRow): boolean => row.id !== exact?.id && words.every((word) => textOf(row).includes(word))
         const first = after === undefined && exact && (state === undefined || exact.state === state) ? [exact] : []
         const walked = await walk(tx, { state, after, most: limit - first.length, isSearch: q !== undefined }, isWanted)

@@ -3,7 +3,7 @@ import { compareIds, comparing } from './compare.ts'
 import { isFurther, meeting } from './conditions.ts'
 import type { Query } from './contract.ts'
 import { batchSize } from './rows-of.ts'
-import type { Columns, Row, Table } from './table.ts'
+import { type Columns, derivedColumns, type Row, type Table } from './table.ts'
 
 type Find = (table: Pick<Table, 'name' | 'columns'>, query: Query<Row>) => Promise<readonly Row[]>
 type AnyRow = Row & Readonly<Record<string, unknown>>
@@ -15,7 +15,7 @@ async function everyRow(find: Find, table: Parameters<Find>[0], where: Query<Row
     const last = all.at(-1)?.id
     const place = last === undefined ? {} : { after: last }
     rows = await find(table, { ...(where ? { where } : {}), ...place, limit: batchSize, order: { by: 'id', direction: 'asc' } })
-    for (const row of rows) all.push(row as AnyRow)
+    for (const row of rows) all.push({ ...row, ...derivedColumns(table, row) })
     if (rows.length < batchSize) return all
   }
 }

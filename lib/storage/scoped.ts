@@ -7,7 +7,7 @@ import { isStorableId } from '../base/ids.ts'
 import type { OutboxRecord } from '../outbox/record.ts'
 import { differs } from './changes.ts'
 import type { Conditions, CountQuery, Increment, LockStrength, Patch, Query, Tx, Where } from './contract.ts'
-import type { Id, Row, Table } from './table.ts'
+import { derivedColumns, type Id, type Row, type Table } from './table.ts'
 
 /** The same methods as `Tx`. `network_id` is filled in and checked, and inserts may omit columns with a default. */
 export interface ScopedTx {
@@ -135,7 +135,7 @@ class NetworkTx implements ScopedTx {
         if (!locked || !differs(locked, patch)) return guard ? this.first(table, { ...guard, id }) : locked
       }
     }
-    const changed = await this.#tx.update(table, id, patch, still)
+    const changed = await this.#tx.update(table, id, await withDerived(this, table, id, patch), still)
     if (changed) this.#changes += 1
     return changed
   }
@@ -144,7 +144,7 @@ class NetworkTx implements ScopedTx {
     refuseAppendOnly(table)
     refuseMoved(patch)
     this.#changes += 1
-    return this.#tx.update(table, id, patch, this.#where())
+    return this.#tx.update(table, id, await withDerived(this, table, id, patch), this.#where())
   }
 
   async increment<R extends Row, N>(table: Table<R, N>, id: Id, by: Increment<R>, guard?: Where<R>): Promise<R | undefined> {
@@ -215,7 +215,15 @@ function wholeRow<R extends Row, N>(table: Table<R, N>, row: N, network_id: Id):
     const value = given[name]
     whole[name] = name === 'network_id' ? network_id : value === undefined ? table.columns[name]?.default : value
   }
-  return whole as unknown as R
+  return { ...whole, ...derivedColumns(table, whole) } as unknown as R
+}
+
+/** The patch with the columns that follow from those in it. The row is locked: two that change one part each end in one. */
+async function withDerived<R extends Row, N>(tx: ScopedTx, table: Table<R, N>, id: Id, patch: Patch<R>): Promise<Patch<R>> {
+  const given = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined))
+  if (!Object.values(table.columns).some(({ derived }) => derived?.from.some((name) => name in given))) return patch
+  const row = await tx.lock(table, id, 'update')
+  return row ? ({ ...patch, ...derivedColumns(table, { ...row, ...given }) } as Patch<R>) : patch
 }
 
 /** @throws TypeError for a change of what a row keeps. The compiler refuses it too, but a cast or a spread row passes it. */

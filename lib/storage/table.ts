@@ -147,6 +147,24 @@ export const defaultsTo = <V>(of: Column<V, false>, value: NoInfer<V>): Column<V
   ...withReference(of),
 })
 
+/**
+ * A text that follows from other columns of its row: the library keeps it.
+ * @param from the columns from which it follows
+ * @param of the text, from these columns
+ */
+export const derived = <Source>(from: readonly (keyof Source & string)[], of: (row: Source) => string): Column<string, true> => ({
+  type: 'text',
+  nullable: false,
+  default: '',
+  derived: { from, of: (row) => of(row as Source) },
+})
+
+/** The columns of a table that follow from others, of a row with those. */
+export const derivedColumns = ({ columns }: Pick<Table, 'columns'>, row: object): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries(columns).flatMap(([name, { derived }]) => (derived ? [[name, derived.of({ ...row })] as const] : [])),
+  )
+
 /** The same column, whose value an erasure replaces by null, by its default, or by an empty text. */
 export const personal = <C extends Column>(of: C): C => ({ ...of, personal: true })
 
@@ -161,7 +179,7 @@ export const erasedColumns = (of: { readonly columns: Columns }): Readonly<Recor
       .map(([name, { nullable: isNullable, default: usual = '' }]) => [name, isNullable ? null : usual]),
   )
 
-type Key<C> = ((keyof C & string) | 'network_id')[]
+type Key<C> = ((keyof C & string) | keyof Row)[]
 
 const common = { id: id(), network_id: id(), created_at: timestamp(), updated_at: timestamp() }
 

@@ -39,7 +39,7 @@ export interface HostTable<R extends Row, Native = unknown> {
 /** The rows of the tables that a host may have already. */
 export interface HostRows {
   /** People of the network, also those who left, for authors of old posts. */
-  members: MemberRow
+  members: Omit<MemberRow, 'name_key' | 'search_key'>
   /** The parts of the network in which members meet. */
   spaces: SpaceRow
   /** Groups of spaces, in the order in which members see them. */
@@ -162,11 +162,13 @@ function wrapped(tx: Tx, byName: ReadonlyMap<string, AnyHostTable>): Tx {
     },
     async insert(table: Table, row: Row) {
       const host = own(table)
-      return host ? required(table, host.insert)(native, row) : tx.insert(table, row)
+      return host ? required(table, host.insert)(native, withoutDerived(table, row)) : tx.insert(table, row)
     },
     async update(table: Table, id: Id, patch: Patch<Row>, guard?: Where<Row>) {
       const host = own(table)
-      return host ? required(table, host.update)(native, id, patch, guard) : tx.update(table, id, patch, guard)
+      return host
+        ? required(table, host.update)(native, id, withoutDerived(table, patch), guard)
+        : tx.update(table, id, patch, guard)
     },
     async increment(table: Table, id: Id, by: Increment<Row>, guard?: Where<Row>) {
       const host = own(table)
@@ -186,6 +188,10 @@ function wrapped(tx: Tx, byName: ReadonlyMap<string, AnyHostTable>): Tx {
   }
   return wrapper as unknown as Tx
 }
+
+/** Without what follows from other columns: a host need not keep it. */
+const withoutDerived = <T extends object>({ columns }: Pick<Table, 'columns'>, row: T): T =>
+  Object.fromEntries(Object.entries(row).filter(([name]) => !columns[name]?.derived)) as T
 
 /** The sums as a patch: nobody else changes a row that is locked. */
 const incremented = (row: Row, by: Increment<Row>): Patch<Row> =>

@@ -47,6 +47,7 @@ const migrated = (client: PgClient, dialect: PostgresDialect): MigratedDatabase 
     // All in one batch: a hundred statements are a hundred round trips otherwise.
     await sendLong(client, statements.join(';\n'))
   },
+  query: async (sql, values) => (await sendLong(client, sql, values)).rows,
   commit: () => committed(send(client, 'COMMIT'), { client }),
   async rollback() {
     await send(client, 'ROLLBACK')

@@ -1,4 +1,6 @@
 /** Brings a SQLite file to a schema. */
+
+import type { SqlValue } from '../dialect.ts'
 import { type Existing, type MigratedDatabase, migrate, requireMigrated, type Schema, versionQuery } from '../migrations.ts'
 import { whileBusy } from './busy.ts'
 import type { SqliteDialect } from './dialect.ts'
@@ -42,6 +44,8 @@ export const requireMigratedFile = (
   remedy?: string,
 ): Promise<void> => requireMigrated(migrated(database, dialect, path), schema, remedy)
 
+const bound = (value: SqlValue) => (typeof value === 'boolean' ? Number(value) : value)
+
 const migrated = (database: DatabaseSync, dialect: SqliteDialect, path: string): MigratedDatabase => ({
   dialect,
   where: path,
@@ -50,6 +54,11 @@ const migrated = (database: DatabaseSync, dialect: SqliteDialect, path: string):
   async run(statements) {
     for (const statement of statements) database.exec(statement)
   },
+  query: async (sql, values) =>
+    database
+      .prepare(sql)
+      .all(...values.map(bound))
+      .map((row) => Object.values(row)),
   commit: async () => database.exec('COMMIT'),
   rollback: async () => rollback(database),
 })

@@ -198,7 +198,9 @@ export function tableInMemory(shape: TableShape, initial: Iterable<StoredRow> = 
 
   const defaults = Object.entries(shape.columns).filter(([, column]) => column.default !== undefined)
   for (const row of initial) {
-    const missing = defaults.filter(([name]) => !(name in row)).map(([name, column]) => [name, column.default])
+    const missing = defaults
+      .filter(([name]) => !(name in row))
+      .map(([name, column]) => [name, column.derived?.of(row) ?? column.default])
     try {
       table.insert({ ...row, ...Object.fromEntries(missing) })
     } catch (cause) {

@@ -1,7 +1,9 @@
 /** Members, and the spaces that they belong to. */
+import { folded } from '../../base/fold.ts'
 import {
   boolean,
   defaultsTo,
+  derived,
   id,
   integer,
   json,
@@ -14,6 +16,20 @@ import {
   text,
   timestamp,
 } from '../table.ts'
+
+/** An index takes no longer texts. */
+const longestKey = 500
+
+interface Named {
+  readonly first_name: string
+  readonly last_name: string
+}
+
+const nameKey = ({ first_name, last_name }: Named): string => folded(`${first_name} ${last_name}`).trim()
+
+/** An address that is hidden in every record is in no text that others search. */
+const searchKey = (row: Named & { readonly email: string; readonly commercial_email_consent: boolean }): string =>
+  row.commercial_email_consent ? `${nameKey(row)} ${folded(row.email)}` : nameKey(row)
 
 type MemberRole = 'host' | 'moderator' | 'contributor'
 
@@ -37,6 +53,10 @@ export const members = table(
     /** A `removed` member may join again. */
     state: kept(defaultsTo(text<'active' | 'removed' | 'banned' | 'deleted'>(), 'active')),
     commercial_email_consent: personal(defaultsTo(boolean(), false)),
+    /** The name as searches and lists compare it, up to the length of an index. */
+    name_key: personal(derived(['first_name', 'last_name'], (row: Named) => [...nameKey(row)].slice(0, longestKey).join(''))),
+    /** The name, and with consent the address: what others may search where the network shows addresses. */
+    search_key: personal(derived(['first_name', 'last_name', 'email', 'commercial_email_consent'], searchKey)),
     time_zone: personal(nullable(text())),
     location: personal(nullable(text())),
     bio: personal(nullable(text())),
@@ -53,7 +73,18 @@ export const members = table(
     /** When what identified the person was taken out of the row. */
     erased_at: kept(nullable(timestamp())),
   },
-  { unique: [['email_key']], indexes: [['state'], ['state', 'role']] },
+  {
+    unique: [['email_key']],
+    indexes: [
+      ['state'],
+      ['state', 'role'],
+      ['state', 'member_type'],
+      ['state', 'created_at'],
+      ['state', 'last_visited_at'],
+      ['state', 'name_key'],
+    ],
+    usual: { member_type: 'full' },
+  },
 )
 
 export const collections = table(

@@ -9,7 +9,7 @@ import { within } from '../../../lib/storage/conditions.ts'
 import type { Query } from '../../../lib/storage/contract.ts'
 import { networks } from '../../../lib/storage/tables/administration.ts'
 import { type MemberRow, members, spaceMemberships } from '../../../lib/storage/tables/members.ts'
-import { type HostTable, withTables } from '../../../lib/storage/with-tables.ts'
+import { type HostRows, type HostTable, withTables } from '../../../lib/storage/with-tables.ts'
 import { hostMembers } from '../../examples/host-members.ts'
 import { request } from '../../support/community.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
@@ -19,7 +19,7 @@ const people = `CREATE TABLE people (person_no INTEGER PRIMARY KEY, mail TEXT NO
 const at = '2020-01-01T00:00:00.000Z'
 
 /** An application with its own people, and the API on top of it. */
-async function application(more: HostTable<MemberRow, DatabaseSync> = {}) {
+async function application(more: HostTable<HostRows['members'], DatabaseSync> = {}) {
   const path = join(temporaryDirectory(), 'app.sqlite')
   const database = new DatabaseSync(path)
   onTestFinished(() => database.close())

@@ -6,7 +6,7 @@ import { migratePostgres, type PostgresStorage, postgresStorage } from '../../..
 import { migrateSqlite, sqliteStorage } from '../../../../adapters/storage/sqlite.ts'
 import { createCommunity } from '../../../../lib/index.ts'
 import type { Storage } from '../../../../lib/storage/contract.ts'
-import { boolean, defaultsTo, integer, json, nullable, table, text } from '../../../../lib/storage/table.ts'
+import { boolean, defaultsTo, derived, integer, json, nullable, table, text } from '../../../../lib/storage/table.ts'
 import { networks } from '../../../../lib/storage/tables/administration.ts'
 import { tables as allTables } from '../../../../lib/storage/tables.ts'
 import type { TableDefinition } from '../../../../lib/testing/index.ts'
@@ -85,6 +85,16 @@ const versionOne: Readonly<Record<string, (name: (table: string) => string) => s
     CREATE INDEX "notes_network_id_folder_id_index" ON ${name('notes')} ("network_id", "folder" NULLS FIRST, "id");
     INSERT INTO ${name('meta')} ("name", "value") VALUES ('schema_version', '1');`,
 }
+/** The first one with columns that follow from its own. */
+const keyed = table(
+  'notes',
+  {
+    title: text(),
+    title_key: derived(['title'], ({ title }: { title: string }) => title.toUpperCase()),
+    both: derived(['id', 'title'], (row: { id: string; title: string }) => `${row.id} ${row.title}`),
+  },
+  { unique: [['title']], indexes: [['title_key']] },
+)
 const other = table('others', { name: text() })
 const at = '2026-11-20T10:00:00.000Z'
 const note = { id: '1', network_id: '1', created_at: at, updated_at: at, title: 'First' }
@@ -103,6 +113,30 @@ describe.each([
     const storage = await open([second], false)
     const row = await storage.transaction((tx) => tx.get(second, '1'))
     expect(row).toEqual({ ...note, pinned: true, stock: 3, mood: 'fine', tags: ['a'], folder: null })
+  })
+
+  test('a new column that follows from others is filled in the rows that are there, once', async () => {
+    const { migrate, open } = database()
+    const before = await open([first])
+    const titles = Array.from({ length: 450 }, (_, place) => `Tïtle '${place}' \\ é`)
+    await before.transaction(async (tx) => {
+      for (const [place, title] of titles.entries()) await tx.insert(first, { ...note, id: String(place * 3 + 1), title })
+    })
+    await before.close()
+
+    expect(await migrate([keyed], true)).toHaveLength(3)
+    await migrate([keyed])
+    const after = await open([keyed], false)
+    const rows = await after.transaction((tx) => tx.find(keyed, {}))
+    expect(rows.map(({ title }) => title)).toEqual(titles)
+    expect(rows.map(({ title_key }) => title_key)).toEqual(titles.map((title) => title.toUpperCase()))
+    expect(rows.map(({ both }) => both)).toEqual(rows.map(({ id, title }) => `${id} ${title}`))
+    const marked = { title_key: 'as it is' }
+    await after.transaction((tx) => tx.update(keyed, '1', marked))
+    await after.close()
+    await migrate([keyed, other])
+    const again = await open([keyed], false)
+    expect(await again.transaction((tx) => tx.get(keyed, '1'))).toMatchObject(marked)
   })
 
   test('a new version adds tables, columns with their defaults, and indexes; rows stay', async () => {
