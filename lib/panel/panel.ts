@@ -10,7 +10,7 @@ import type { NetworkRow } from '../storage/tables/administration.ts'
 import { bare, signOutForm } from './layout/layout.ts'
 import { faultPage, type Look, messagePage } from './layout/messages.ts'
 import { type PanelOptions, panelSettings } from './options.ts'
-import { routes } from './pages/index.ts'
+import { navigation, routes } from './pages/index.ts'
 import { checkedVisitor, may, type Visitor } from './request/access.ts'
 import { actingAs, actorOf, auditedRelay } from './request/acting-user.ts'
 import { type Assets, assetsOf } from './request/assets.ts'
@@ -155,7 +155,7 @@ export function createPanel<Host = void>(community: Community, options: PanelOpt
     const by = actorOf(visitor)
     const acting = actingAs(community, by)
     return {
-      ...{ community, visitor, by, acting, network, params, request, assets, section },
+      ...{ community, visitor, by, acting, network, params, request, assets, section, navigation },
       settings: { ...settings, relay: settings.relay && auditedRelay(settings.relay, acting) },
       id: network.id,
       query: formOf(url.searchParams),

@@ -27,6 +27,8 @@ export interface View {
   readonly request: Request
   /** The first segment behind the network: `keys`. */
   readonly section: string
+  /** The pages of the navigation, in their order. */
+  readonly navigation: readonly Pick<Page, 'path' | 'label'>[]
   /** A link to a page of the network: `keys/5/revoke`. It is relative, so that it holds behind every prefix. */
   link(path: string, query?: Readonly<Record<string, string>>): string
   /** A link to a page of the panel, the assets included. */
@@ -37,6 +39,8 @@ export interface View {
 interface Page {
   /** Behind the network: `keys/:id/revoke`. */
   readonly path: string
+  /** Its name in the navigation; a page without one isn't in it. */
+  readonly label?: string
   handle(view: View): Promise<PanelResponse>
 }
 

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Visitor } from '../../lib/panel/index.ts'
+import { navigation } from '../../lib/panel/pages/index.ts'
 import { deliveryOf, relayOf } from '../lib/panel/relay.ts'
 import { shared } from '../support/shared.ts'
 import { type Browser, type ContextOptions, connect, isInstalled, type Page } from './browser.ts'
@@ -215,19 +216,19 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
     )
   })
 
-  const paths = ['', '1/overview', '1/keys', '1/keys/new', '1/webhooks', '1/webhooks/new', '1/webhooks/events/PostCreated']
+  const paths = [
+    ...['', ...navigation.map(({ path }) => `1/${path}`)],
+    ...['1/keys/new', '1/webhooks/new', '1/webhooks/events/PostCreated'],
+  ]
   // Without the page of Scalar: its marks are not ours.
   const more = [
     '1/keys?status=revoked',
     '1/keys?status=active',
-    '1/reference',
     '1/webhooks/events',
     '1/deliveries?state=dead',
     '1/deliveries/f1?body=1',
     '1/deliveries/resend?all=1',
     '1/reference/tags.create',
-    '1/audit',
-    '1/members',
     '1/members?state=removed&q=nobody',
   ]
 

@@ -5,16 +5,6 @@ import type { Brand } from '../ui/brand.ts'
 import { type Html, html, raw } from '../ui/html.ts'
 import { own } from '../ui/parts.ts'
 
-export const sections = [
-  ['overview', 'Overview'],
-  ['members', 'Members'],
-  ['keys', 'API keys'],
-  ['webhooks', 'Webhooks'],
-  ['deliveries', 'Deliveries'],
-  ['audit', 'Audit'],
-  ['reference', 'API reference'],
-] as const
-
 const hasMore = ({ visitor: { networks } }: View): boolean => networks === 'all' || networks.length > 1
 
 export const nameOf = ({ name }: Brand): string => name ?? 'Community'
@@ -66,9 +56,9 @@ export function layout(view: View, title: string, content: unknown, main: Frame[
 <span class="end">${hasMore(view) && html`<a href="${view.root('')}">Networks</a> `}<span>${own(view.visitor.actor)}</span>${
     view.visitor.access === 'read' && html` <span class="badge">read only</span>`
   }${signOutForm(view.settings.signOut, view.root)}</span></div>
-<nav class="main" aria-label="Panel"><ul>${sections.map(
-    ([path, name]) =>
-      html`<li><a href="${view.link(path)}" ${view.section === path && html`aria-current="page"`}>${name}</a></li>`,
+<nav class="main" aria-label="Panel"><ul>${view.navigation.map(
+    ({ path, label }) =>
+      html`<li><a href="${view.link(path)}" ${view.section === path && html`aria-current="page"`}>${label}</a></li>`,
   )}</ul></nav>`
   return framed({ title, brand, css: view.root(view.assets.css), js: view.root(view.assets.js), top, main }, content)
 }

@@ -143,6 +143,6 @@ async function save(view: View): Promise<PanelResponse> {
 }
 
 export const auditRoutes: readonly Route[] = [
-  { method: 'GET', path: 'audit', action: 'visit', handle: show },
+  { method: 'GET', path: 'audit', label: 'Audit', action: 'visit', handle: show },
   { method: 'GET', path: 'audit/export', action: 'visit', handle: save },
 ]

@@ -162,6 +162,6 @@ ${attempts.length === 0 ? html`<p class="soft">No attempt is kept.</p>` : table(
 }
 
 export const deliveryRoutes: readonly Route[] = [
-  { method: 'GET', path: 'deliveries', action: 'visit', handle: list },
+  { method: 'GET', path: 'deliveries', label: 'Deliveries', action: 'visit', handle: list },
   { method: 'GET', path: 'deliveries/:id', action: 'visit', handle: show },
 ]

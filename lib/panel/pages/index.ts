@@ -1,4 +1,7 @@
-/** Every page of the panel. The first that fits answers, so fixed paths come before those with parameters. */
+/**
+ * Every page of the panel. The first that fits answers, so fixed paths come before those with parameters. The navigation has the
+ * same order.
+ */
 import type { Route } from '../route.ts'
 import { auditRoutes } from './audit.ts'
 import { deliveryRoutes } from './deliveries.ts'
@@ -14,16 +17,19 @@ import { webhookFormRoutes } from './webhook-form.ts'
 import { webhookRoutes } from './webhooks.ts'
 
 export const routes: readonly Route[] = [
-  ...keyRoutes,
+  ...overviewRoutes,
   ...memberRoutes,
+  ...keyRoutes,
   ...webhookEventRoutes,
   ...webhookFormRoutes,
   ...webhookCredentialRoutes,
   ...webhookRoutes,
   ...resendRoutes,
   ...deliveryRoutes,
-  ...overviewRoutes,
   ...auditRoutes,
   ...tryRoutes,
   ...referenceRoutes,
 ]
+
+/** The pages of the navigation. */
+export const navigation = routes.filter(({ label }) => label !== undefined)

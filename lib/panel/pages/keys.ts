@@ -136,7 +136,7 @@ ${secret('token', 'The key', token)}
 }
 
 export const keyRoutes: readonly Route[] = [
-  { method: 'GET', path: 'keys', action: 'visit', handle: async (view) => page(await list(view)) },
+  { method: 'GET', path: 'keys', label: 'API keys', action: 'visit', handle: async (view) => page(await list(view)) },
   { method: 'POST', path: 'keys', action: 'keys.create', handle: create },
   {
     method: 'GET',

@@ -194,7 +194,7 @@ async function erase(view: View): Promise<PanelResponse> {
 }
 
 export const memberRoutes: readonly Route[] = [
-  { method: 'GET', path: 'members', action: 'visit', handle: list },
+  { method: 'GET', path: 'members', label: 'Members', action: 'visit', handle: list },
   { method: 'GET', path: 'members/:id/unban', action: 'members.unban', handle: confirmUnban },
   { method: 'POST', path: 'members/:id/unban', action: 'members.unban', handle: unban },
   { method: 'GET', path: 'members/:id/erase', action: 'members.erase', handle: confirmErasure },

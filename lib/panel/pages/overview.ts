@@ -166,4 +166,6 @@ async function show(view: View): Promise<PanelResponse> {
   )
 }
 
-export const overviewRoutes: readonly Route[] = [{ method: 'GET', path: 'overview', action: 'visit', handle: show }]
+export const overviewRoutes: readonly Route[] = [
+  { method: 'GET', path: 'overview', label: 'Overview', action: 'visit', handle: show },
+]

@@ -110,6 +110,6 @@ ${body && html`<h2>Body</h2>${body}`}
 }
 
 export const referenceRoutes: readonly Route[] = [
-  { method: 'GET', path: 'reference', action: 'visit', handle: list },
+  { method: 'GET', path: 'reference', label: 'API reference', action: 'visit', handle: list },
   { method: 'GET', path: 'reference/:id', action: 'visit', handle: show },
 ]

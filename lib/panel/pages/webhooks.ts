@@ -217,7 +217,7 @@ async function confirmRemoval(view: View): Promise<PanelResponse> {
 }
 
 export const webhookRoutes: readonly Route[] = [
-  { method: 'GET', path: 'webhooks', action: 'visit', handle: list },
+  { method: 'GET', path: 'webhooks', label: 'Webhooks', action: 'visit', handle: list },
   { method: 'GET', path: 'webhooks/:id', action: 'visit', handle: show },
   { method: 'POST', path: 'webhooks/:id/test', action: 'endpoints.test', handle: test },
   change('pause', 'endpoints.pause', 'paused', (view, id) => view.acting.endpoints.disable(view.id, id)),
