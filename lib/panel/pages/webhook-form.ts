@@ -193,7 +193,6 @@ function eventChoice(view: View, form: Form, problems: Problems): Html {
 
 function endpointForm(view: View, form: Form, problems: Problems, isNew: boolean, back: string): Html {
   const title = isNew ? 'Add an endpoint' : 'Edit the endpoint'
-  const input = (name: AttributeName) => attributes[name].input(view, form, problems)
   const moved = field(
     {
       name: 'key',
@@ -217,28 +216,30 @@ ${group(
   html`${check('checkbox', 'secrets', 'make', 'Make a signing secret', form.get('sent') === '' || form.has('secrets'))}<br>
 ${check('checkbox', 'pair', 'make', 'As a key pair (ed25519): the receiver gets the public key', form.has('pair'))}`,
 )}<input type="hidden" name="sent" value="1">`
+  const headers = html`${field(
+    {
+      name: 'headers',
+      label: 'Headers (optional)',
+      hint: isNew
+        ? 'Sent with every delivery. One per line, such as X-Api-Key: value. Values are not shown again.'
+        : 'One per line. They replace all that are there; empty keeps those. An Authorization header replaces the key.',
+      problems,
+    },
+    (attributes) =>
+      html`<textarea ${attributes} rows="3" autocomplete="off" spellcheck="false" placeholder="X-Api-Key: value">${form.get('headers')}</textarea>`,
+  )}
+${!isNew && html`<p>${check('checkbox', 'remove_headers', 'yes', 'Remove all headers', form.has('remove_headers'))}</p>`}`
+  // Every attribute has its input: one without would be cleared.
+  const before: Readonly<Partial<Record<AttributeName, Html>>> = {
+    order: isNew ? html`${credentials}${onceField()}` : moved,
+    events: headers,
+  }
   return layout(
     view,
     title,
     html`<h1>${title}</h1>${summary(problems)}
 <form method="post" action="${isNew ? view.link('webhooks') : ''}">
-${input('url')}${input('name')}
-${isNew ? html`${credentials}${onceField()}` : moved}
-${input('order')}${input('rate_per_second')}
-${field(
-  {
-    name: 'headers',
-    label: 'Headers (optional)',
-    hint: isNew
-      ? 'Sent with every delivery. One per line, such as X-Api-Key: value. Values are not shown again.'
-      : 'One per line. They replace all that are there; empty keeps those. An Authorization header replaces the key.',
-    problems,
-  },
-  (attributes) =>
-    html`<textarea ${attributes} rows="3" autocomplete="off" spellcheck="false" placeholder="X-Api-Key: value">${form.get('headers')}</textarea>`,
-)}
-${!isNew && html`<p>${check('checkbox', 'remove_headers', 'yes', 'Remove all headers', form.has('remove_headers'))}</p>`}
-${input('events')}${input('filter')}${input('allow_addresses')}${input('client_identity')}${input('ca')}
+${names.map((name) => html`${before[name]}${attributes[name].input(view, form, problems)}`)}
 <p class="row"><button class="primary">${isNew ? 'Add the endpoint' : 'Save'}</button> <a class="button" href="${back}">Cancel</a></p>
 </form>`,
   )
