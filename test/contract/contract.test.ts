@@ -64,7 +64,7 @@ const additions: Readonly<Record<string, string>> = {
   'schemas.InviteResponse: accepted_at': 'accepted invites stay in the lists, and nothing else tells them from open ones',
 }
 
-/** Deliberate operations beyond the contract, such as `GET /members/count`, each with its reason. */
+/** Deliberate operations beyond the contract, such as `GET /admin/v1/networks/{}/members/count`, each with its reason. */
 const addedOperations: Readonly<Record<string, string>> = {}
 
 /** Deliberate events beyond the contract, such as `SpaceUpdatedHook`, each with its reason. */
@@ -253,6 +253,10 @@ test('every operation and every event is in test/contract/contract.json, or amon
 
 test('the interface has 137 operations', () => {
   expect(published.size - Object.keys(addedOperations).length).toBe(137)
+})
+
+test('the interface has 47 kinds of event', () => {
+  expect(Object.keys(at(hooks, 'webhooks')).length - Object.keys(addedEvents).length).toBe(47)
 })
 
 test('operations have the ids of the contract', () => {
