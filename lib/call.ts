@@ -28,7 +28,7 @@ export interface Page<Item> {
   readonly after: string | null
 }
 
-/** A context in which these events may be published: what rules ask for that several operations share. */
+/** A context in which these events may be published: what rules need that several operations share. */
 export interface Emitter<E extends EventName> extends Context {
   /** Publishes an event in this transaction. */
   emit<Name extends E>(name: Name, payload: PayloadOf<Name>): void
@@ -43,10 +43,10 @@ export interface Listing<R> extends Pick<Query<R>, 'where' | 'order'> {
   readonly picks?: (row: R) => boolean
 }
 
-/** A context in which a page was asked for. */
+/** A context in which a page was requested. */
 export interface Pager extends Context {
   /**
-   * One page of a table, as the request's `page`, `per_page` and `after` ask for.
+   * One page of a table, as the request's `page`, `per_page` and `after` say.
    * @param query the rows to list; by default ordered by id, ascending
    * @param present makes the records out of the page's rows; left out where the rows are the records
    */
@@ -56,7 +56,7 @@ export interface Pager extends Context {
     query: Pick<Query<R>, 'where' | 'order'>,
     present: (rows: readonly R[]) => readonly Item[] | Promise<readonly Item[]>,
   ): Promise<Page<Item>>
-  /** A list that is answered as a whole, whatever `per_page` asks for; a page after the first one is empty. */
+  /** A list that is returned as a whole, whatever `per_page` says; a page after the first one is empty. */
   whole<Item>(items: readonly Item[]): Page<Item>
 }
 
@@ -64,10 +64,10 @@ export interface Pager extends Context {
 export interface Preparation<B> extends Pick<Context, 'ports' | 'limits'> {
   /** The body, parsed by the operation's schema. */
   readonly body: Output<B>
-  /** A name for a new file, which nobody can guess. */
+  /** A name for a new file, which can't be guessed. */
   newName(): string
   /**
-   * Counts bytes that are held until the request is answered.
+   * Counts bytes that are held until the request has its response.
    * @throws ApiError 503 when too much is in flight
    */
   addBytes(bytes: number): void
@@ -97,12 +97,12 @@ export interface AnyCall extends Context {
   readonly prepared: unknown
   /** Publishes an event in this transaction; its payload must fit the event's schema. */
   emit(name: EventName, payload: unknown): void
-  /** One page of a table, as the request's `page`, `per_page` and `after` ask for. See `Pager`. */
+  /** One page of a table, as the request's `page`, `per_page` and `after` say. See `Pager`. */
   page<R extends Row, N>(
     table: Table<R, N>,
     query?: Listing<R>,
     present?: (rows: readonly R[]) => readonly unknown[] | Promise<readonly unknown[]>,
   ): Promise<Page<unknown>>
-  /** A list that is answered as a whole, whatever `per_page` asks for; a page after the first one is empty. */
+  /** A list that is returned as a whole, whatever `per_page` says; a page after the first one is empty. */
   whole(items: readonly unknown[]): Page<unknown>
 }

@@ -50,9 +50,9 @@ export interface HostCalls {
    * Runs an operation without HTTP, with every scope; hooks, validation, transaction and events as in a request.
    * @param id the operation, such as `'tags.update'`
    * @param input the network, the acting member, and the `params`, `query` and `body` of the request
-   * @returns the record or the page of the answer; `undefined` if the answer has no body
+   * @returns the record or the page of the response; `undefined` if the response has no body
    * @throws TypeError when there is no such operation
-   * @throws ApiError as the request would have been answered
+   * @throws ApiError as the request would have been refused
    */
   call<Name extends OperationId>(id: Name, input: OperationInput<Name> & CallOptions): Promise<OperationResult<Name>>
   /**
@@ -83,7 +83,7 @@ export interface HostCalls {
   readonly endpoints: Endpoints
   /** Finds members and former members as the host sees them, with their addresses, and erases people. */
   readonly members: Members
-  /** Reads who changed what: keys, endpoints, networks, and work that somebody asked of a relay. Adds lines, too. */
+  /** Reads who changed what: keys, endpoints, networks, and work that was requested of a relay. Adds lines, too. */
   readonly audit: Audit
   /**
    * The same calls on behalf of a person or program, whom the audit then names for every change: `community.by({ actor }).keys`.
@@ -96,7 +96,7 @@ export interface HostCalls {
 export interface JoinedCommunity extends HostCalls {
   /**
    * To be called when the host's transaction has committed: `hooks.after` gets the events of this transaction. Never called, the
-   * hook never hears of them. Webhooks do not depend on it: they leave with the commit.
+   * hook never gets them. Webhooks do not depend on it: they leave with the commit.
    */
   committed(): void
 }
@@ -113,12 +113,12 @@ export interface AboutRequest {
 /** A community network's Admin API. */
 export interface Community extends HostCalls {
   /**
-   * Answers any request; a path that is not the API's gets a 404. It may be passed on without binding.
+   * Responds to any request; a path that is not the API's gets a 404. It may be passed on without binding.
    * @throws TypeError for a request of Node
    */
   readonly fetch: (request: Request) => Promise<Response>
   /**
-   * Answers a request for the API; `undefined` for any other, whose body is then untouched.
+   * Responds to a request for the API; `undefined` for any other, whose body is then untouched.
    * @param about facts of the request that only the host has
    * @throws TypeError for a request of Node
    */
@@ -133,7 +133,7 @@ export interface Community extends HostCalls {
   /** How much is in flight now, for metrics. */
   readonly inFlight: () => InFlight
   /**
-   * The requests of a network that this process has answered: by hour, and by key with its use of the rate limit.
+   * The requests of a network that this process has served: by hour, and by key with its use of the rate limit.
    * @param network its id or subdomain
    * @throws ApiError 404 if it does not exist
    */
@@ -176,7 +176,7 @@ export interface Community extends HostCalls {
   readonly operations: readonly AnyOperation[]
   /** The OpenAPI 3.1 document of the API, or of its webhooks. */
   openapi(part?: 'api' | 'webhooks'): Readonly<Record<string, unknown>>
-  /** Waits for what nobody waited for, then closes the rate limiter and the storage. */
+  /** Waits for what no caller waited for, then closes the rate limiter and the storage. */
   close(): Promise<void>
 }
 
@@ -190,7 +190,7 @@ export function createCommunity(options: Options): Community {
 }
 
 /**
- * The same from a given source of ids and secrets. No option of a host, because anybody could guess those of a seed.
+ * The same from a given source of ids and secrets. No option of a host, because anyone could guess those of a seed.
  * @param warn takes hints for developers
  */
 export function communityOf(options: Options, chance: Chance, warn?: Warn): Community {

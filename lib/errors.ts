@@ -1,6 +1,6 @@
 /**
  * The errors with which operations refuse. Factories make plain failures; an operation declares them, and its handler throws
- * them with `fail` or `found`. The kernel turns them into answers: `{ error }` for an endpoint's own failures, `{ error,
+ * them with `fail` or `found`. The kernel turns them into responses: `{ error }` for an endpoint's own failures, `{ error,
  * message, status }` for authentication, permission, HTTPS and rate errors (interface.md, 6).
  */
 
@@ -53,11 +53,11 @@ export class ApiError extends Error {
   readonly [brand] = true
   /** The HTTP status, such as 422. */
   readonly status: number
-  /** The body of the answer, sent as JSON. */
+  /** The body of the response, sent as JSON. */
   readonly body: { readonly error: string } | AccessErrorBody
-  /** Headers that the answer has in addition to the usual ones, such as `retry-after`. */
+  /** Headers that the response has in addition to the usual ones, such as `retry-after`. */
   readonly headers: Readonly<Record<string, string>>
-  /** A thrown error that an operation must declare. Never part of the answer. */
+  /** A thrown error that an operation must declare. Never part of the response. */
   readonly failure: Failure | undefined
 
   constructor(

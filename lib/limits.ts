@@ -7,7 +7,7 @@ export interface Limits extends TextLimits {
   /** Maximum size of an upload, in bytes. */
   readonly assetBytes: number
   /**
-   * Maximum bytes in flight in the process, bodies and unsent answers together. One network gets half, or room for one upload
+   * Maximum bytes in flight in the process, bodies and unsent responses together. One network gets half, or room for one upload
    * if that is more. Requests above it are a 503.
    */
   readonly inFlightBytes: number

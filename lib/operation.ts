@@ -57,7 +57,7 @@ type Returned<R, Nothing> =
 
 type Day = `${number}-${number}-${number}`
 
-/** That an operation is deprecated: every answer of it has the headers `Deprecation` and `Sunset`. Both days are in UTC. */
+/** That an operation is deprecated: every response of it has the headers `Deprecation` and `Sunset`. Both days are in UTC. */
 export interface Deprecation {
   /** The day of the first release that says so: `2027-01-31`. */
   readonly since: Day
@@ -104,15 +104,15 @@ export interface Declaration<
   readonly example?: Example<NoInfer<B>>
   /** The body may also come as a form, `multipart/form-data` or urlencoded: files arrive as `File`, every other field as text. */
   readonly form?: true
-  /** The schema of the record in the answer, or of a page of records. */
+  /** The schema of the record in the response, or of a page of records. */
   readonly returns?: R
-  /** When there may be nothing to return although `returns` is set, as a sentence; then `undefined` is answered with 204. */
+  /** When there may be nothing to return although `returns` is set, as a sentence; then `undefined` becomes a 204. */
   readonly noContent?: Nothing
   /** The ways in which it fails, in addition to those that every operation has (401, 403, 429) and a body brings along (400, 413, 415, 422). */
   readonly errors?: readonly Failure[]
   /** The events that the handler may publish; it cannot publish others. */
   readonly emits?: readonly E[]
-  /** Set when it is to be removed: each answer says so in its headers. */
+  /** Set when it is to be removed: each response says so in its headers. */
   readonly deprecated?: Deprecation
   /**
    * Work that must not happen in a transaction because it takes long or reaches outside: storing a file. Runs once, before
@@ -151,24 +151,24 @@ export interface AnyOperation {
   readonly example?: Readonly<Record<string, unknown>>
   /** Set if the body may also come as a form, `multipart/form-data` or urlencoded. */
   readonly form?: true
-  /** The schema of the record in the answer, or of a page of records; left out if it returns nothing. */
+  /** The schema of the record in the response, or of a page of records; left out if it returns nothing. */
   readonly returns?: v.GenericSchema | Paged
-  /** When there may be nothing to return although `returns` is set, as a sentence. The answer is then a 204. */
+  /** When there may be nothing to return although `returns` is set, as a sentence. The response is then a 204. */
   readonly noContent?: string
   /** The ways in which it fails, in addition to 401, 403, 429 and those of a body (400, 413, 415, 422). */
   readonly errors: readonly Failure[]
   /** The events that it may publish, without `Hook`. */
   readonly emits: readonly EventName[]
-  /** Set when it is to be removed: each answer says so in its headers. */
+  /** Set when it is to be removed: each response says so in its headers. */
   readonly deprecated?: Deprecation
-  // Methods, so that those of a declaration, which ask for more than is known here, are assignable.
+  // Methods, so that those of a declaration, which need more than is known here, are assignable.
   /** Work before the transaction, such as storing a file; it runs once. */
   prepare?(
     call: Pick<AnyCall, 'body' | 'ports' | 'limits'> & { newName(): string; addBytes(bytes: number): void },
   ): Promise<unknown>
   /** Undoes `prepare` when no transaction came of it. */
   discard?(prepared: unknown, call: Pick<AnyCall, 'ports'>): Promise<void>
-  /** The work itself, in one transaction. It returns the record or the page of the answer. */
+  /** The work itself, in one transaction. It returns the record or the page of the response. */
   handle(call: AnyCall): Promise<unknown>
 }
 
@@ -180,7 +180,7 @@ export interface Operation<Name extends string, Input, Result, Body = unknown> e
   readonly '~types'?: { readonly input: Input; readonly result: Result; readonly body: Body }
 }
 
-/** The page that a direct call asks for, as the query of a request would. */
+/** The page that a direct call requests, as the query of a request would. */
 export interface PageInput {
   /** From 1. */
   readonly page?: number | string | undefined
@@ -240,7 +240,7 @@ export function operation<
 /** The resource group of an operation: the part of its scope before the colon. */
 export const groupOf = ({ scope }: Pick<AnyOperation, 'scope'>): Group => scope.slice(0, scope.indexOf(':')) as Group
 
-/** An operation as a path reached it: by its own method, or by the one that it also answers to. */
+/** An operation as a path reached it: by its own method, or by the one that it also accepts. */
 export interface Route {
   readonly operation: AnyOperation
   readonly id: string

@@ -46,7 +46,7 @@ export interface Hooks {
   /** Runs after the commit, best effort. Read the outbox if you need certainty. Its errors go to `onError`. */
   readonly after?: (event: CommittedEvent) => void | Promise<void>
   /**
-   * Called for every fault: each answer 500 and 503, and each fault outside of a request. Without it faults go to
+   * Called for every fault: each response 500 and 503, and each fault outside of a request. Without it faults go to
    * `console.error`; `() => {}` silences them.
    */
   readonly onError?: (error: unknown, about: FaultContext) => void

@@ -1,7 +1,7 @@
 /**
  * Interfaces for work outside of this library: storing files, recurrence rules, phone numbers, downloads. Each is optional and
  * small; `ports()` of `folkmoot/ports` fills them with maintained libraries, a host may fill any of them itself. An operation
- * that needs one that is missing answers 422 with a sentence that names it.
+ * that needs one that is missing responds with 422 and a sentence that names it.
  */
 
 /** A recurring event: how it repeats, and where it begins (RFC 5545, 3.3.10). */
@@ -38,7 +38,7 @@ export interface Recurrence {
 /** Validates phone numbers of all countries. */
 export interface PhoneNumbers {
   /**
-   * @param text a phone number as somebody wrote it, with its country code
+   * @param text a phone number as it was written, with its country code
    * @returns the number in E.164, `+4930901820`; `undefined` when there can be no such number
    */
   parse(text: string): string | undefined | Promise<string | undefined>
@@ -46,9 +46,9 @@ export interface PhoneNumbers {
 
 /** The type of a file, by its bytes. */
 export interface FileType {
-  /** `image/png`; `application/octet-stream` where the bytes do not tell. */
+  /** `image/png`; `application/octet-stream` where the bytes do not show it. */
   readonly content_type: string
-  /** Without the dot: `png`; `bin` where the bytes do not tell. */
+  /** Without the dot: `png`; `bin` where the bytes do not show it. */
   readonly extension: string
 }
 
@@ -69,7 +69,7 @@ export interface NewFile extends FileType {
   readonly name: string | null
 }
 
-/** Where uploaded files are kept. It is asked outside transactions, so it may take its time. */
+/** Where uploaded files are kept. It is called outside transactions, so it may take its time. */
 export interface AssetStore {
   /**
    * Stores a file durably. If it rejects, the upload is a 503 with `Retry-After`, and `onError` gets the error.
@@ -117,7 +117,7 @@ export interface Ports {
   readonly phoneNumbers?: PhoneNumbers
   /** Stores uploaded files and knows their addresses. */
   readonly assets?: AssetStore
-  /** Tells a file's type from its bytes. */
+  /** Detects a file's type from its bytes. */
   readonly fileTypes?: FileTypes
   /** Fetches a file from an address that the caller gave. */
   readonly download?: Downloader

@@ -79,7 +79,7 @@ export interface FaultContext {
   readonly task?: string
 }
 
-/** Reports a fault. It never throws, and nobody waits for it. */
+/** Reports a fault. It never throws, and is not awaited. */
 export type Report = (error: unknown, about: FaultContext) => void
 
 /** The hooks without the types of single operations, because those are declared later in the order of imports. */

@@ -17,7 +17,7 @@ export const systemChance: Chance = {
 }
 
 /**
- * A chance that starts over with its seed: the same calls give the same values. Anybody can guess them, so it is for tests.
+ * A chance that starts over with its seed: the same calls give the same values. Anyone can guess them, so it is for tests.
  * @param seed any text or number; equal ones give equal values
  */
 export function seededChance(seed: string | number): Chance {

@@ -12,7 +12,7 @@ let lastText = ''
 
 /** Milliseconds since 1970 as the timestamp of the wire: `2026-11-20T10:00:00.000Z`. */
 export function isoTime(milliseconds: number): string {
-  // A busy server asks for the same millisecond dozens of times.
+  // A busy server reads the same millisecond dozens of times.
   if (milliseconds !== lastTime) {
     lastText = new Date(milliseconds).toISOString()
     lastTime = milliseconds

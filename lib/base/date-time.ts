@@ -14,7 +14,7 @@ const time = '((?:[01]\\d|2[0-3]):[0-5]\\d)(?::([0-5]\\d)(?:\\.(\\d{1,9}))?)?'
 const offset = '(?: ?([Zz])|([ +-]|\\s[+-])([01]\\d|2[0-3])(?::?([0-5]\\d))?)?'
 const pattern = new RegExp(`^${date}[Tt ]${time}${offset}$`)
 
-/** Takes a text apart; `undefined` when it is no date and time of ISO 8601. Whether the day exists is not asked here. */
+/** Takes a text apart; `undefined` when it is no date and time of ISO 8601. Whether the day exists is not checked here. */
 export function readMoment(text: string): Moment | undefined {
   const [, day, minutes, seconds = '00', fraction = '', zulu, sign, hours, rest = '00'] = pattern.exec(text) ?? []
   if (!day || !minutes) return undefined

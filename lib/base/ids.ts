@@ -11,7 +11,7 @@ const perMillisecond = 4096
 const pattern = /^(?:0|[1-9]\d{0,15})$/
 
 /**
- * Whether a text can be the id of a stored record. Any other uint64 is a legal thing to ask for, and at worst a 404.
+ * Whether a text can be the id of a stored record. Any other uint64 is legal in a request, and at worst a 404.
  */
 export function isStorableId(text: string): boolean {
   return pattern.test(text) && Number(text) <= Number.MAX_SAFE_INTEGER

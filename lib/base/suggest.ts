@@ -1,4 +1,4 @@
-/** Names that somebody may have meant. */
+/** Names that may have been meant. */
 
 /**
  * The known names nearest to a mistyped one, nearest first.

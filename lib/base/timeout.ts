@@ -1,16 +1,16 @@
-/** A bound for work of others: a function that never answers must not keep its caller waiting. */
+/** A bound for work of others: a function that never returns must not keep its caller waiting. */
 
-/** Something did not answer in time. */
+/** Something did not respond in time. */
 export class TooSlow extends Error {
-  /** @param what the function that was asked, for the log */
+  /** @param what the function that was called, for the log */
   constructor(what: string, milliseconds: number) {
-    super(`${what} did not answer within ${milliseconds} ms`)
+    super(`${what} did not respond within ${milliseconds} ms`)
     this.name = 'TooSlow'
   }
 }
 
 /**
- * The result of some work, if it comes in time. The work itself continues, and a late rejection of it is nobody's.
+ * The result of some work, if it comes in time. The work itself continues, and a late rejection of it is ignored.
  * @param milliseconds at most
  * @param what names the work in the error
  * @throws TooSlow

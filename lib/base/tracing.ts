@@ -1,6 +1,6 @@
 /**
- * The port of tracing: what the API and the relay ask of it. `openTelemetry()` of `folkmoot/telemetry` fills it. Nothing in a span is
- * about a person, and no key, query or body is in one.
+ * The port of tracing: what the API and the relay need of it. `openTelemetry()` of `folkmoot/telemetry` fills it. Nothing in a
+ * span is about a person, and no key, query or body is in one.
  */
 
 /** Facts of a span, by the names of OpenTelemetry's semantic conventions. */
@@ -10,12 +10,12 @@ export type SpanFacts = Readonly<Record<string, string | number | boolean>>
 export interface SpanStart {
   /** One of few, such as `POST`: tracing groups spans by it. `add` may change it later. */
   readonly name: string
-  /** `server`: answers a request. `client`: makes one. `internal`: neither. */
+  /** `server`: serves a request. `client`: makes one. `internal`: neither. */
   readonly kind: 'server' | 'internal' | 'client'
   /** What is known of it at its start; more facts may follow. */
   readonly facts: SpanFacts
   /**
-   * A header of the request that it answers: a span that is active already goes before it. Or the stored `traceparent` that it
+   * A header of the request that it serves: a span that is active already goes before it. Or the stored `traceparent` that it
    * continues; `null` begins a trace. Left out: it belongs to the active span.
    */
   readonly parent?: ((header: string) => string | null) | string | null
@@ -48,7 +48,7 @@ export function isTraceparent(value: unknown): value is string {
   return !isZero(trace) && !isZero(span)
 }
 
-/** The type of an error, for `end`: its code where it has one. Messages may hold what is nobody's business. */
+/** The type of an error, for `end`: its code where it has one. Messages may hold what is private. */
 export function errorType(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   const code: unknown = 'code' in error ? error.code : undefined

@@ -1,4 +1,4 @@
-/** Addresses for people and logs. Whatever somebody gives as an address, its password is never in a message. */
+/** Addresses for people and logs. Whatever is given as an address, its password is never in a message. */
 
 /** A place on a disk, whose name may have any characters. */
 const local = /^(?:sqlite|lowdb|memory|file):(?![\\/]{2})|^[a-z]:[\\/]/i

@@ -179,7 +179,7 @@ export interface CustomFieldRequest {
   min_value?: number | null | undefined
   /** The greatest number that an answer may have, for `number` only. */
   max_value?: number | null | undefined
-  /** How exactly to ask for a place, for `location` and `multi_location` only. It cannot change afterwards. */
+  /** How exactly a place is given, for `location` and `multi_location` only. It cannot change afterwards. */
   location_granularity?: 'address' | 'city' | 'state' | 'country' | null | undefined
 }
 
@@ -192,7 +192,7 @@ export interface CustomFieldUpdateRequest {
   placeholder?: string | null | undefined
   /** Whether members see the field; it is kept for the host, who shows it. */
   status?: 'visible' | 'hidden' | 'billing_disabled' | null | undefined
-  /** Whether the host is asked to tell all members about the field, if it is visible; false by default. */
+  /** Whether the host should notify all members of the field, if it is visible; false by default. */
   notify_all_members?: boolean | null | undefined
   /** Whether the choices in this dropdown are the `categories` of members. The field that was primary before no longer is. */
   primary?: boolean | null | undefined
@@ -327,7 +327,7 @@ export interface MemberCreateRequest {
   member_type?: 'full' | 'limited' | null | undefined
   /** The spaces of a limited member, at least one; ignored for a full one. */
   space_ids?: (number | string)[] | null | undefined
-  /** Whether the host is asked to mail a welcome; true by default. */
+  /** Whether the host should mail a welcome; true by default. */
   send_welcome_email?: boolean | null | undefined
 }
 
@@ -350,7 +350,7 @@ export interface MemberUpdateRequest {
 }
 
 export interface PollRequest {
-  /** The space in which to ask. It cannot change afterwards. */
+  /** The space in which to publish it. It cannot change afterwards. */
   space_id: number | string
   /** The question, on one line. */
   title: string
@@ -360,7 +360,7 @@ export interface PollRequest {
   poll_type: 'multiple_choice' | 'hot_cold' | 'percentage' | 'question'
   /** The choices, at least two that differ whatever their case; a `question` needs none and ignores them. They cannot change afterwards. */
   choices?: string[] | null | undefined
-  /** Whether the host is asked to tell the members of the network; false by default. */
+  /** Whether the host should notify the members of the network; false by default. */
   notify?: boolean | null | undefined
 }
 

@@ -31,7 +31,7 @@ export interface Client extends ClientMethods {
 /** Runs an operation. */
 type Run = (route: ClientRoute, parts: CallParts, options: CallOptions) => Call<unknown> | List<unknown>
 
-/** A promise of the record that also gives the rest of the answer. */
+/** A promise of the record that also gives the rest of the response. */
 function callOf<Result>(response: Promise<CallResponse<Result>>): Call<Result> {
   const data = response.then(({ data }) => data)
   return Object.assign(data, {

@@ -19,7 +19,7 @@ export interface Download {
   readonly type: string | null
   /** Its size in bytes, if the server sends it. */
   readonly size: number | null
-  /** The headers of the answer. */
+  /** The headers of the response. */
   readonly headers: Headers
 }
 

@@ -2,15 +2,15 @@
 
 /** The facts of a failure, in addition to its sentence. */
 export interface Failed {
-  /** The status of the answer; `undefined` without an answer. */
+  /** The status of the response; `undefined` without a response. */
   readonly status?: number | undefined
   /** The kind of failure as a word, such as `not_found`. */
   readonly code: string
   /** The id under which the server has logged the request, if it sent one. */
   readonly requestId?: string | undefined
-  /** The headers of the answer; `undefined` without an answer. */
+  /** The headers of the response; `undefined` without a response. */
   readonly headers?: Headers | undefined
-  /** The body of the answer: its JSON, or its text if it is not JSON. */
+  /** The body of the response: its JSON, or its text if it is not JSON. */
   readonly body?: unknown
   /** The error behind it, such as that of `fetch`. */
   readonly cause?: unknown
@@ -31,7 +31,7 @@ export class ClientError extends Error {
     ClientError.prototype.name = 'ClientError'
   }
   readonly [brand] = true
-  /** The status of the answer; `undefined` without an answer. */
+  /** The status of the response; `undefined` without a response. */
   readonly status: number | undefined
   /**
    * A word for programs: that of the server if it sends one, such as `token_expired`, else one that stands for the status,
@@ -40,9 +40,9 @@ export class ClientError extends Error {
   readonly code: string
   /** The id under which the server has logged the request, if it sends one. */
   readonly requestId: string | undefined
-  /** The headers of the answer; none if there was no answer. */
+  /** The headers of the response; none if there was no response. */
   readonly headers: Headers
-  /** The body of the answer: its JSON, or its text if it is not JSON. */
+  /** The body of the response: its JSON, or its text if it is not JSON. */
   readonly body: unknown
 
   constructor(message: string, { status, code, requestId, headers, body, cause }: Failed) {
@@ -103,19 +103,19 @@ export class ServerError extends ClientError {
     ServerError.prototype.name = 'ServerError'
   }
 }
-/** There was no whole answer: the server was not reached, or the connection was lost. The request may have been carried out. */
+/** There was no whole response: the server was not reached, or the connection was lost. The request may have been carried out. */
 export class ConnectionError extends ClientError {
   static {
     ConnectionError.prototype.name = 'ConnectionError'
   }
 }
-/** There was no whole answer in time. The request may have been carried out. */
+/** There was no whole response in time. The request may have been carried out. */
 export class TimeoutError extends ConnectionError {
   static {
     TimeoutError.prototype.name = 'TimeoutError'
   }
 }
-/** The answer does not belong to this API: not JSON, too large, or a redirect to another place. */
+/** The response does not belong to this API: not JSON, too large, or a redirect to another place. */
 export class InvalidResponse extends ClientError {
   static {
     InvalidResponse.prototype.name = 'InvalidResponse'
@@ -153,7 +153,7 @@ export const requestIdOf = (headers: Headers, body: unknown): string | undefined
 const maxSentence = 1000
 
 /**
- * The error of an answer.
+ * The error of a response.
  * @param request the method and the path
  */
 export function errorOf(request: string, status: number, headers: Headers, body: unknown): ClientError {

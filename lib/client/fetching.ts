@@ -16,7 +16,7 @@ export async function timed<T>(
   const onAbort = (): void => own.abort(signal?.reason)
   signal?.addEventListener('abort', onAbort, { once: true })
   const takeBack = timing.after(timeout, () =>
-    own.abort(new TimeoutError(`${request}: no answer within ${timeout} ms`, { code: 'timeout' })),
+    own.abort(new TimeoutError(`${request}: no response within ${timeout} ms`, { code: 'timeout' })),
   )
   try {
     return await run(own.signal)
@@ -55,7 +55,7 @@ export const unreadableFile = (request: string, cause: unknown): ConnectionError
   })
 
 /**
- * Any failure to get an answer, other than one that this client found, is a lost connection.
+ * Any failure to get a response, other than one that this client found, is a lost connection.
  * @param origin of the server, if the request does not have it
  */
 export async function lostIfBroken<T>(request: string, work: Promise<T>, origin?: string): Promise<T> {
@@ -72,7 +72,7 @@ export async function lostIfBroken<T>(request: string, work: Promise<T>, origin?
 export const isResponse = (value: unknown): value is Response =>
   typeof value === 'object' && value !== null && 'headers' in value && 'status' in value
 
-/** The place of a redirect; `''` if a browser hides it, `undefined` for every other answer. */
+/** The place of a redirect; `''` if a browser hides it, `undefined` for every other response. */
 export function locationOf(response: Response, from: string): string | undefined {
   if (response.type === 'opaqueredirect') return ''
   if (response.status < 300 || response.status > 399) return undefined

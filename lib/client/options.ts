@@ -17,7 +17,7 @@ export interface Retry {
 export interface CallOptions {
   /** Aborts the call immediately, also while it waits to retry. The call throws the reason of the signal. */
   readonly signal?: AbortSignal | undefined
-  /** Milliseconds that one try may take, with its whole answer. */
+  /** Milliseconds that one try may take, with its whole response. */
   readonly timeout?: number | undefined
   /** How often a failed request is tried again. */
   readonly maxRetries?: number | undefined
@@ -31,17 +31,19 @@ export interface ClientOptions {
   readonly baseUrl: string | URL
   /** The id of the network, or its subdomain. */
   readonly network: string | number
-  /** The API token, or a function that returns it, asked before each try. */
+  /** The API token, or a function that returns it, called before each try. */
   readonly token: string | (() => string | Promise<string>)
   /** Sends a request. `globalThis.fetch` by default; `(request) => community.fetch(request)` needs no network. */
   readonly fetch?: ((request: Request) => Response | Promise<Response>) | undefined
-  /** Milliseconds that one try may take, with its whole answer. 60,000 by default. */
+  /** Milliseconds that one try may take, with its whole response. 60,000 by default. */
   readonly timeout?: number | undefined
   /** How often a failed request is tried again. 3 by default. */
   readonly maxRetries?: number | undefined
-  /** The longest wait for a next try, in milliseconds. If the server asks for more, the call fails immediately. 120,000 by default. */
+  /**
+   * The longest wait for a next try, in milliseconds. If the server wants more, the call fails immediately. 120,000 by default.
+   */
   readonly maxRetryWait?: number | undefined
-  /** The largest answer that is read, in bytes. 64 MiB by default. */
+  /** The largest response that is read, in bytes. 64 MiB by default. */
   readonly maxResponseBytes?: number | undefined
   /** `'string'` gives ids as texts, which the types are, though the server sends numbers. By default they stay as they are sent. */
   readonly ids?: 'string' | undefined

@@ -110,7 +110,7 @@ export interface CommentResponse {
   targetable_type: string
   /** The comment as HTML that is safe to show: paragraphs, lists, quotations, emphasis, links and mentions. */
   text: string
-  /** Whether somebody may reply to it. Every comment can be replied to, so it is always true. */
+  /** Whether it takes replies. Every comment can be replied to, so it is always true. */
   replyable: boolean
   /** 1 for a comment on the post itself, 2 for a reply to that, and so on. */
   depth: number
@@ -242,7 +242,7 @@ export interface CustomFieldResponse {
   title: string
   /** The kind of answer that the field takes. `tag` and `badge` are the network's own two fields, which hold its tags and badges. */
   response_type: string
-  /** How exactly a `location` or `multi_location` field asks for a place; null for every other kind. */
+  /** How exactly a `location` or `multi_location` field takes a place; null for every other kind. */
   location_granularity: 'address' | 'city' | 'state' | 'country' | null
 }
 
@@ -422,7 +422,7 @@ export interface MemberResponse {
   created_at: string
   /** When a request last changed the record, in UTC. Counts do not move it, nor does a request that changes nothing. */
   updated_at: string
-  /** The address. It is empty without consent to commercial e-mail, and `a***@***.***` unless the network's plan shows addresses. The answer to creating the member shows it in full. */
+  /** The address. It is empty without consent to commercial e-mail, and `a***@***.***` unless the network's plan shows addresses. The response to creating the member shows it in full. */
   email: string
   /** `full` members belong to the network, `limited` ones only to certain spaces. */
   member_type: 'full' | 'limited'
@@ -512,13 +512,13 @@ export interface PollResponse {
   post_type: string
   /** The kind of poll; null for a question. */
   poll_type: 'multiple_choice_poll' | 'hot_cold_poll' | 'percentage_poll' | null
-  /** The question that is asked. */
+  /** The question. */
   title: string
   /** More about the question, as HTML exactly as it was sent: sanitize it before you show it. Null if there is none. */
   description: string | null
-  /** The member who asks; their name stays after they have left. */
+  /** The member who created it; their name stays after they have left. */
   creator: UserResponse
-  /** The space in which it is asked. */
+  /** The space in which it was published. */
   space: SpaceResponse
   /** The addresses of images that belong to the poll. The API adds none. */
   images: string[]
@@ -743,7 +743,7 @@ export interface SubscriptionPlanResponse {
 export interface SubscriptionResponse {
   /** The member who subscribed. They may have left since: receipts keep their names. */
   member_id: string
-  /** When the member's record was created, in UTC; `subscription` tells when they subscribed. */
+  /** When the member's record was created, in UTC; `subscription` shows when they subscribed. */
   created_at: string
   /** When the member's record last changed, in UTC. */
   updated_at: string

@@ -1,4 +1,4 @@
-/** Reading answers: bounded in size, with ids that are too large for a number kept whole. */
+/** Reading responses: bounded in size, with ids that are too large for a number kept whole. */
 import { InvalidResponse } from './errors.ts'
 import { orAborted } from './timing.ts'
 
@@ -6,12 +6,12 @@ import { orAborted } from './timing.ts'
 export const tooLargeCode = 'response_too_large'
 
 const tooLarge = (request: string, { status, headers }: Response, most: number): InvalidResponse =>
-  new InvalidResponse(`${request}: the answer is larger than ${most} bytes (option \`maxResponseBytes\`)`, {
+  new InvalidResponse(`${request}: the response is larger than ${most} bytes (option \`maxResponseBytes\`)`, {
     ...{ code: tooLargeCode, status, headers },
   })
 
 /**
- * The text of an answer.
+ * The text of a response.
  * @param most bytes
  * @throws InvalidResponse if it is larger; the rest is not read
  */
@@ -30,7 +30,7 @@ export async function readText(request: string, response: Response, most: number
       text += decoder.decode(value, { stream: true })
     }
   } catch (error) {
-    // Nobody waits for this: the connection is dropped.
+    // No caller waits for this: the connection is dropped.
     reader.cancel(error).catch(() => {})
     throw error
   }
@@ -52,7 +52,7 @@ function withTexts(key: string, value: unknown, context?: { readonly source?: st
 }
 
 /**
- * The value of an answer.
+ * The value of a response.
  * @param ids whether ids that are numbers become texts
  * @throws SyntaxError if the text is not JSON
  */

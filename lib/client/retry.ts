@@ -28,7 +28,7 @@ const firstWaitMs = 500
 const longestWaitMs = 8000
 
 /**
- * Milliseconds until the next try: as long as the server asks for, else twice as long each time. Chance keeps many clients
+ * Milliseconds until the next try: as long as the server says, else twice as long each time. Chance keeps many clients
  * from trying again at the same moment.
  * @param tries how many there were
  */

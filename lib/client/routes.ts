@@ -14,7 +14,7 @@ export interface ClientRoute {
   readonly name: readonly string[]
   readonly takesBody: boolean
   readonly takesQuery: boolean
-  /** Answers with a page. Only those of GET are followed to the next one. */
+  /** Responds with a page. Only those of GET are followed to the next one. */
   readonly isList: boolean
   /** A 409 is the state of a record, which another try does not change. */
   readonly conflictStays: boolean

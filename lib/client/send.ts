@@ -1,4 +1,4 @@
-/** One request of the client: its tries, and its answer. */
+/** One request of the client: its tries, and its response. */
 
 import { errorOf, InvalidResponse, isClientError, requestIdOf } from './errors.ts'
 import { isResponse, locationOf, lostCode, lostIfBroken, timed, unreadableFile } from './fetching.ts'
@@ -22,7 +22,7 @@ export interface Outgoing extends Repeated {
   readonly payload?: Payload | undefined
 }
 
-/** An answer that is a success. */
+/** A response that is a success. */
 export interface Received {
   readonly status: number
   readonly headers: Headers
@@ -114,7 +114,7 @@ export function sender(settings: Settings): Send {
     } catch (cause) {
       const type = headers.get('content-type') ?? 'no content type'
       const failed = { code: 'invalid_response', status, headers, requestId, cause, body: text.slice(0, maxShownText) }
-      throw new InvalidResponse(`${request}: the answer is not JSON (${type})`, failed)
+      throw new InvalidResponse(`${request}: the response is not JSON (${type})`, failed)
     }
   }
 
@@ -134,9 +134,9 @@ const sendable = async (content: Payload['content']): Promise<Payload['content']
 /** @param origin the origin of the address that the redirect leads to, if it leads to one */
 function redirectProblem({ status, type }: Response, origin: string | undefined, redirects: number): string {
   if (redirects === maxRedirects) return `the server redirects more than ${maxRedirects} times`
-  if (origin === undefined && type !== 'opaqueredirect') return `the server answers ${status} without an address that leads on`
+  if (origin === undefined && type !== 'opaqueredirect') return `the server responds with ${status}, but without an address`
   const place = origin === undefined || origin === 'null' ? 'another address' : origin
-  return `the server redirects to ${place}. Set \`baseUrl\` to the address that answers`
+  return `the server redirects to ${place}. Set \`baseUrl\` to the final address`
 }
 
 /** A random key. `crypto.randomUUID` is missing on pages without https. */

@@ -8,13 +8,13 @@ import type { FileStream } from './upload.ts'
 /** An id in an argument: records give texts, or numbers if the server is set so. */
 export type Id = string | number | bigint
 
-/** The answer to a call, with what came along with the record. */
+/** The response to a call, with what came along with the record. */
 export interface CallResponse<Result> {
-  /** The record; `undefined` for an answer without a body. */
+  /** The record; `undefined` for a response without a body. */
   readonly data: Result
   /** The HTTP status, such as 201. */
   readonly status: number
-  /** The headers of the answer. */
+  /** The headers of the response. */
   readonly headers: Headers
   /** The id under which the server has logged the request; `undefined` if it sent none. */
   readonly requestId: string | undefined
@@ -22,7 +22,7 @@ export interface CallResponse<Result> {
 
 /** A call that was sent. `await` gives the record. */
 export interface Call<Result> extends Promise<Result> {
-  /** The record, with the status and the headers of the answer. */
+  /** The record, with the status and the headers of the response. */
   withResponse(): Promise<CallResponse<Result>>
 }
 
@@ -40,7 +40,7 @@ export interface ListQuery {
 export type CallOf<Name extends keyof Results> = Call<Results[Name]>
 /** The list of an operation. */
 export type ListOf<Name extends keyof Results> = List<Results[Name]>
-/** The call of an operation that changes something and answers with a page. */
+/** The call of an operation that changes something and returns a page. */
 export type PageOf<Name extends keyof Results> = Call<Page<Results[Name]>>
 /** The body of an operation. */
 export type Body<Name extends keyof Bodies> = Bodies[Name]

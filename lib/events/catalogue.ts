@@ -59,7 +59,7 @@ const declared = {
   ArticleUpdated: event(PostPayload, 'The title or content of an article changed. Use it to keep a copy of it up to date.', post),
   CommentCreated: event(
     Comment,
-    'Somebody commented on a post, poll, question or event, or replied to a comment. Use it to notify the author or to moderate.',
+    'A comment on a post, poll, question or event was created, or a reply to one. Use it to notify the author or to moderate.',
     about('post', 'targetable_id'),
   ),
   CustomFieldResponseCreated: event(
@@ -106,7 +106,7 @@ const declared = {
   ),
   InviteRequested: event(
     InviteRequest,
-    'Somebody asked to be invited to the network or a space, as the host reports it. Use it to decide and to invite them.',
+    'A person requested an invitation to the network or a space, as the host reports it. Use it to decide and to invite them.',
     request,
   ),
   MemberAmbassadorLeveledUp: event(
@@ -128,17 +128,17 @@ const declared = {
   MemberCourseProgressStarted: event(CourseProgressStart, 'A member began a course, as the host reports it.', member),
   MemberCourseProgressUpdated: event(
     CourseProgressUpdate,
-    'A member got on with a course, as the host reports it; `progress_percent` tells how far.',
+    'A member got on with a course, as the host reports it; `progress_percent` shows how far.',
     member,
   ),
   MemberJoinRequested: event(
     JoinRequest,
-    'Somebody asked to join the network or a space, as the host reports it. Use it to decide about them.',
+    'A person requested to join the network or a space, as the host reports it. Use it to decide about them.',
     about('join_request', 'id'),
   ),
   MemberJoined: event(
     MemberJoin,
-    'Somebody joined the network, or a space. It comes once for the network, whose id is then `space_id`, and once for each space.',
+    'A person joined the network, or a space. It comes once for the network, whose id is then `space_id`, and once for each space.',
     member,
   ),
   MemberLeft: event(
@@ -154,7 +154,7 @@ const declared = {
   ),
   MemberPurchaseRequested: event(
     InviteRequest,
-    'Somebody asked to buy a plan, as the host reports it. Use it to contact them.',
+    'A person requested to buy a plan, as the host reports it. Use it to contact them.',
     request,
   ),
   MemberPurchased: event(
@@ -169,7 +169,7 @@ const declared = {
   ),
   MemberSubscriptionCanceled: event(
     Subscription,
-    'A subscription was canceled, immediately or at the end of its period; `current_period_end` tells until when the plan stays open.',
+    'A subscription was canceled, immediately or at the end of its period; `current_period_end` shows until when the plan stays open.',
     buyer,
   ),
   MemberSubscriptionRenewed: event(Subscription, 'A subscription was paid for another period, as the host reports it.', buyer),
@@ -236,7 +236,7 @@ const declared = {
   ),
   ReportedContentCreated: event(
     ReportedContent,
-    'A member reported a post, a comment or a chat, as the host reports it. Use it to tell moderators.',
+    'A member reported a post, a comment or a chat, as the host reports it. Use it to notify moderators.',
     about('reported_content', 'reported_content.id'),
   ),
   RsvpCreated: event(Rsvp, 'A member answered the invitation to an event, or to one occurrence of it, for the first time.', rsvp),
@@ -262,7 +262,7 @@ const declaredForHost = {
   ),
   PostNotificationRequested: event(
     PostNotification,
-    'Tell the members of the network about a new or changed post, poll or question.',
+    'Notify the members of the network of a new or changed post, poll or question.',
     about('post', 'post_id'),
   ),
   CustomFieldNotificationRequested: event(

@@ -9,7 +9,7 @@ import { type CommittedEvent, type EventName, isForHost, payloadSchema, subjectO
 export interface Emission {
   readonly name: EventName
   readonly payload: unknown
-  /** Its id, if somebody needs it before the envelope; made with the envelope by default. */
+  /** Its id, if the caller needs it before the envelope; made with the envelope by default. */
   readonly event_id?: string
 }
 

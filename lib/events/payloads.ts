@@ -1,4 +1,4 @@
-/** The records that webhooks carry and that no answer of the API does. */
+/** The records that webhooks carry and that no response of the API contains. */
 import { describe, Id, Integer, listOf, oneOf, orNull, publish, record, Text, Timestamp } from '../fields.ts'
 import { Coursework } from '../records/coursework.ts'
 import { CustomField } from '../records/custom-field.ts'
@@ -73,27 +73,27 @@ export const AmbassadorLevelUp = record('MemberAmbassadorLevelUpPayload', {
 
 export const JoinRequest = record('MemberJoinRequestPayload', {
   id: describe(Id, 'The id of the request. The API has no operation that shows it.'),
-  created_at: describe(Timestamp, 'When somebody asked, in UTC.'),
+  created_at: describe(Timestamp, 'When the request was made, in UTC.'),
   email: describe(orNull(Text), 'Their address as they gave it; that of a member may be empty or masked, as in their record.'),
   first_name: describe(orNull(Text), 'Their first name; empty if they gave none.'),
   last_name: describe(orNull(Text), 'Their last name; empty if they gave none.'),
-  space: describe(orNull(Space), 'The space that they ask to join; null for the network.'),
+  space: describe(orNull(Space), 'The space that they want to join; null for the network.'),
 })
 
 export const InviteRequest = record('InviteRequestRequest', {
   ...stamps,
   id: describe(Id, 'The id of the request. The API has no operation that shows it.'),
   network_id,
-  space_id: describe(orNull(Id), 'The space that they ask to be invited to; null for the network or a plan.'),
-  plan_id: describe(orNull(Id), 'The plan that they ask to buy; null for a request to be invited.'),
-  member_id: describe(orNull(Id), 'The member who asks; null for somebody who is none.'),
+  space_id: describe(orNull(Id), 'The space that they want to be invited to; null for the network or a plan.'),
+  plan_id: describe(orNull(Id), 'The plan that they want to buy; null for a request to be invited.'),
+  member_id: describe(orNull(Id), 'The member who made the request; null for a person who is not a member.'),
   member_email: describe(Text, 'Their address as they gave it; that of a member may be empty or masked, as in their record.'),
   member_first_name: describe(Text, 'Their first name; empty if they gave none.'),
   member_last_name: describe(Text, 'Their last name; empty if they gave none.'),
   member_location: describe(orNull(Text), 'Where they live, in their own words; null if they do not say.'),
   member_avatar: describe(orNull(Text), 'The address of their picture; null if they have none.'),
   status: describe(oneOf('pending', 'approved', 'rejected', 'invalid'), 'What became of the request; `pending` when it is new.'),
-  referred_by_user_id: describe(orNull(Id), 'The member who sent them; null if nobody did.'),
+  referred_by_user_id: describe(orNull(Id), 'The member who sent them; null without one.'),
 })
 
 export const ReportedContent = record('ReportedContentCreatedPayload', {
@@ -177,7 +177,7 @@ export const InviteMail = record('InviteMailPayload', {
 })
 
 export const PostNotification = record('PostNotificationPayload', {
-  post_id: describe(Id, 'The post, article, poll or question that members are to be told about.'),
+  post_id: describe(Id, 'The post, article, poll or question that members are to be notified of.'),
   space_id: describe(Id, 'Its space.'),
   title: describe(Text, 'Its title.'),
   muted_member_ids: describe(listOf(Id), 'The members who have switched off the notifications of this post: leave them out.'),
@@ -185,6 +185,6 @@ export const PostNotification = record('PostNotificationPayload', {
 })
 
 export const CustomFieldNotification = record('CustomFieldNotificationPayload', {
-  custom_field: describe(CustomField, 'The custom field that members are to be told about.'),
+  custom_field: describe(CustomField, 'The custom field that members are to be notified of.'),
   network_id,
 })

@@ -4,7 +4,7 @@ import { nearest } from '../base/suggest.ts'
 const mostOfSubject = 5
 
 /**
- * The events that somebody may have meant by a name that does not exist: the nearest, else the others of its first word.
+ * The events that may have been meant by a name that does not exist: the nearest, else the others of its first word.
  * @param given with or without `Hook`
  * @param names without it
  */

@@ -42,7 +42,7 @@ const either =
 export const member = about('member', 'member.id')
 export const buyer = about('member', 'member_id')
 export const post = about('post', 'id')
-/** Somebody who asks may be a member already. */
+/** A person who makes a request may be a member already. */
 export const request = either(buyer, about('invite_request', 'id'))
 /** A reaction or an answer that is made again has another id. */
 export const reaction = about('reaction', 'targetable_type', 'targetable_id', 'member_id')

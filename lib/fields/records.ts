@@ -1,4 +1,4 @@
-/** The fields of records: what an answer or a webhook payload holds. */
+/** The fields of records: what a response or a webhook payload holds. */
 import * as v from 'valibot'
 import { type Fields, mark, publish } from './published.ts'
 
@@ -39,7 +39,7 @@ export const listOf = <S extends v.GenericSchema>(schema: S) => v.array(schema, 
 /**
  * A record of the interface.
  * @param name its name in the interface description
- * @param fields its fields, in the order in which answers show them
+ * @param fields its fields, in the order in which responses show them
  */
 export function record<const F extends Fields>(name: string, fields: F): v.ObjectSchema<F, undefined> {
   return mark(v.object(fields), { name })

@@ -78,7 +78,7 @@ export function listUpTo<S extends v.GenericSchema>(schema: S, most: number | 'c
   return mark({ ...list, '~run': run }, { maxItems: typeof most === 'number' ? most : { limit: most } })
 }
 
-// In the order of the checks: the ends of a text of one line are white space that nobody sees, and do not count.
+// In the order of the checks: the ends of a text of one line are invisible white space, and do not count.
 const oneLineText = v.pipe(v.string('must be a text'), v.trim(), wellFormed, atMost<string>('titleCharacters', 'characters'))
 
 // A name may end up in the head of a mail, where a line break begins another header. NUL is refused in every text.

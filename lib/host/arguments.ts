@@ -97,7 +97,7 @@ function unknownFields(schema: v.GenericSchema, given: unknown, path: string): r
 export const recordOf = <const S extends v.GenericSchema>(values: S, rule = 'must be a plain object') =>
   v.pipe(v.custom<Readonly<Record<string, v.InferInput<S>>>>(isPlain, rule), v.record(v.string(), values, rule))
 
-/** A network as the host names it, by id or subdomain; whether there is one is asked later. */
+/** A network as the host names it, by id or subdomain; whether there is one is checked later. */
 export const NetworkName = v.pipe(
   v.union([v.string(), v.number()], 'must be the id or subdomain of a network'),
   v.transform(String),

@@ -78,7 +78,7 @@ const allOptional = <F extends v.ObjectEntries>(fields: F) =>
     readonly [K in keyof F]: v.OptionalSchema<F[K], undefined>
   }
 
-/** The most secrets that sign one delivery, and the most event types that can be told apart. */
+/** The most secrets that sign one delivery, and the most event types that can be counted apart. */
 const maxSecrets = 10
 const maxEvents = 1000
 

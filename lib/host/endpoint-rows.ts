@@ -97,7 +97,8 @@ export function refusePlain({ url, client_identity, ca }: Pick<EndpointRow, 'url
 }
 
 /**
- * Whoever may change an address may not read the key by that: one of their own server would get it. `true` is not a key given again.
+ * A person who may change an address must not get the key that way, at a server of their own. `true` is not a key given
+ * again.
  * @throws ApiError 422 when an endpoint moves to another origin, and a key or headers that it has are not given again
  */
 export function refuseMoved(before: EndpointRow, { url, key, headers }: Patch<EndpointRow>): void {

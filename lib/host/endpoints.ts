@@ -35,7 +35,7 @@ import {
 import type { Networks } from './networks.ts'
 import { publicKeysOf } from './public-keys.ts'
 
-/** The calls about webhook endpoints. A network is named by its id or subdomain. Relays learn of it by the outbox. */
+/** The calls about webhook endpoints. A network is named by its id or subdomain. Relays read it from the outbox. */
 export interface Endpoints {
   /**
    * Registers an endpoint, or changes the one of this network with the same URL: omitted fields stay.

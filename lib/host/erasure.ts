@@ -1,7 +1,7 @@
 /**
- * What identifies a person, outside of their row: invites, uploads, words that they added to a field, answers that are kept for
- * repeated requests, and lines of the audit. Each part goes some rows at a time, so that nobody waits for long, and a part that is
- * done already costs a look. An erasure that breaks off is finished by the next one.
+ * What identifies a person, outside of their row: invites, uploads, words that they added to a field, responses that are stored
+ * for repeated requests, and lines of the audit. Each part goes some rows at a time, so that no caller waits for long, and a part
+ * that is done already costs a look. An erasure that breaks off is finished by the next one.
  */
 import { ApiError } from '../errors.ts'
 import { mostErasedIds } from '../outbox/record.ts'
@@ -31,7 +31,7 @@ export interface Erasing {
 /** Erases what identifies a deleted member, but for their row. */
 export async function eraseTraces(erasing: Erasing, member: MemberRow): Promise<void> {
   await eraseInvites(erasing, { recipient_id: member.id })
-  // Somebody else may have the address by now: then it does not show whose an invite or a line is.
+  // Another person may have the address by now: then it does not show whose an invite or a line is.
   const holder = member.email === '' ? undefined : await erasing.read((tx) => memberByAddress(tx, member.email))
   const address = member.email !== '' && (holder === undefined || holder.id === member.id) ? emailKey(member.email) : undefined
   if (address !== undefined) await eraseInvites(erasing, { email_key: address })
@@ -77,7 +77,7 @@ async function* batchesIn<R extends Row, N>({ read }: Erasing, table: Table<R, N
   }
 }
 
-/** Removes invites to the person; the relay erases the mails that it was asked for. */
+/** Removes invites to the person; the relay erases the mails that it was to send. */
 async function eraseInvites(erasing: Erasing, where: Where<InviteRow>): Promise<void> {
   for await (const rows of batchesIn(erasing, invites, where))
     await erasing.write(async (tx) => {
@@ -104,7 +104,7 @@ async function eraseUploads(erasing: Erasing, { id, role, avatar }: MemberRow): 
 const storeFailed =
   'The store of uploads has failed. The account is deleted, and not everything is erased: erase the member again'
 
-/** The file first: without its row nobody would find it again. */
+/** The file first: without its row it could not be found again. */
 async function removeUploads({ write, assets: store }: Erasing, rows: readonly AssetRow[]): Promise<void> {
   for (const { file_id, extension, name, content_type } of rows) {
     try {
@@ -118,7 +118,7 @@ async function removeUploads({ write, assets: store }: Erasing, rows: readonly A
   })
 }
 
-/** Removes options that the member added to a field by an answer, if nobody else has chosen them. */
+/** Removes options that the member added to a field by an answer, if no other member has chosen them. */
 async function eraseWords(erasing: Erasing, creator_id: Id): Promise<void> {
   const where = { kind: 'option', creator_id, is_ad_hoc: true, member_count: 0 } as const
   for await (const rows of batchesIn(erasing, segments, where))
@@ -133,11 +133,11 @@ async function eraseWords(erasing: Erasing, creator_id: Id): Promise<void> {
 const erasedResponse = {
   status: 422,
   body: JSON.stringify({
-    error: 'Idempotency-Key was used for a request whose answer is erased. Use a new key for a new request',
+    error: 'Idempotency-Key was used for a request whose response is erased. Use a new key for a new request',
   }),
 }
 
-/** Replaces kept answers that name the member: a repeated request is refused, and does nothing twice. */
+/** Replaces stored responses that name the member: a repeated request is refused, and does nothing twice. */
 async function eraseStoredResponses(erasing: Erasing, { id, email }: Pick<MemberRow, 'id' | 'email'>): Promise<void> {
   const address = email === '' ? undefined : JSON.stringify(emailKey(email))
   const names = (body: string): boolean =>

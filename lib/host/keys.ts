@@ -31,7 +31,7 @@ export interface NewKey {
 
 /** A key as lists show it: without its token, which is kept nowhere. */
 export interface KeyListing extends Omit<ApiKeyRow, 'token_hash'> {
-  /** `Revoked` once somebody revoked it, for good. One that has only expired is `Active`; see `expired`. */
+  /** `Revoked` once it was revoked, for good. One that has only expired is `Active`; see `expired`. */
   readonly status: 'Active' | 'Revoked'
   /** Whether it has expired. */
   readonly expired: boolean
@@ -60,7 +60,7 @@ export interface KeyPage {
 /** The calls about API keys. A network is named by its id or its subdomain. */
 export interface Keys {
   /**
-   * Creates a key. The token is in the answer and can never be read again (interface.md, 5.3).
+   * Creates a key. The token is in the response and can never be read again (interface.md, 5.3).
    * @throws ApiError 404 when there is no such network, 422 when a value is refused or there is no member to act
    */
   create(key: NewKey): Promise<{ readonly token: string; readonly key: KeyListing }>

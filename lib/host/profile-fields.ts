@@ -2,7 +2,7 @@ import { BoolInput, HttpUrl, LongText, optional, optionalOrNull, ShortText } fro
 
 /** The fields of a member that only the host changes. */
 export const profile = {
-  /** Without it nobody sees the address (interface.md, 7.2). */
+  /** Without it the address is not shown (interface.md, 7.2). */
   commercial_email_consent: optional(BoolInput),
   time_zone: optionalOrNull(ShortText),
   location: optionalOrNull(ShortText),

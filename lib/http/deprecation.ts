@@ -1,4 +1,4 @@
-/** The headers that tell the programs of callers that an operation is deprecated. */
+/** The headers that mark an operation as deprecated, for the programs of callers. */
 import type { Deprecation } from '../operation.ts'
 
 const momentOf = (date: string): Date => new Date(`${date}T00:00:00Z`)

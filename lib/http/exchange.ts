@@ -1,5 +1,5 @@
 /**
- * A request and its answer in the leanest form that the kernel needs. Server adapters make the one and write the other
+ * A request and its response in the leanest form that the kernel needs. Server adapters make the one and write the other
  * directly. A `Request` and a `Response` in between would cost more than the rest of a read.
  */
 
@@ -31,7 +31,7 @@ export interface Incoming {
   /** The JSON body as parsed by the host; `undefined` without a parser. */
   readonly parsedBody?: unknown
   /**
-   * Takes what to call, once, when the answer has left or its connection has ended: until then its bytes are in flight. An
+   * Takes what to call, once, when the response has left or its connection has ended: until then its bytes are in flight. An
    * adapter that cannot know leaves it out.
    */
   whenSent?(sent: () => void): void
@@ -39,7 +39,7 @@ export interface Incoming {
   readonly requestId?: (() => unknown) | undefined
 }
 
-/** An answer, for a server adapter to write. */
+/** A response, for a server adapter to write. */
 export interface HttpResponse {
   /** The HTTP status, such as 200. */
   readonly status: number
@@ -55,14 +55,14 @@ export const hostReadBody = (): Error =>
     'The host has read the body before the community. Mount the community before the body parser, or keep the bytes in `request.rawBody` or the parsed value in `request.body`; for `fetch`, pass a request whose body is unread',
   )
 
-// Answers hold what one key may see: no cache keeps them, and no browser takes them for anything but JSON.
+// Responses hold what one key may see: no cache keeps them, and no browser takes them for anything but JSON.
 const json = {
   'content-type': 'application/json; charset=utf-8',
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
 }
 
-/** An answer whose body is already JSON. */
+/** A response whose body is already JSON. */
 export function jsonResponse(status: number, body: string, headers: Readonly<Record<string, string>> = {}): HttpResponse {
   return { status, headers: { ...json, ...headers }, body }
 }
@@ -117,7 +117,7 @@ const encoder = new TextEncoder()
 const shortLength = 4_096
 
 /**
- * The parts of a `Response`. Its body is whole and its length is told, so that no server sends it in chunks. An answer to HEAD
+ * The parts of a `Response`. Its body is whole and its length is stated, so that no server sends it in chunks. A response to HEAD
  * has the headers of the body, and no body.
  */
 export function responseParts({ headers, body }: HttpResponse, method: string) {
@@ -127,7 +127,7 @@ export function responseParts({ headers, body }: HttpResponse, method: string) {
   return { body: method === 'HEAD' ? null : whole, headers: { ...headers, 'content-length': String(length) } }
 }
 
-/** An answer as a `Response`. */
+/** A response as a `Response`. */
 export function toResponse(response: HttpResponse, method: string): Response {
   const { body, headers } = responseParts(response, method)
   return new Response(body, { status: response.status, headers })
@@ -193,8 +193,8 @@ async function readStream(
 export const lingerMs = 5_000
 
 /**
- * Reads the rest of a refused body and keeps nothing of it, before the answer. Hosts cut a connection whose request is
- * unfinished, some immediately. A client that is still sending then gets a reset, and never sees the answer.
+ * Reads the rest of a refused body and keeps nothing of it, before the response. Hosts cut a connection whose request is
+ * unfinished, some immediately. A client that is still sending then gets a reset, and never sees the response.
  */
 async function linger(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
   const timer = setTimeout(() => void reader.cancel().catch(() => {}), lingerMs)
@@ -208,17 +208,21 @@ async function linger(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<
 }
 
 /**
- * Whether the runtime is workerd. It closes a connection with the answer if a part of the body is unread. A client that is
- * still sending never sees that answer. Other runtimes read on.
+ * Whether the runtime is workerd. It closes a connection with the response if a part of the body is unread. A client that is
+ * still sending never sees that response. Other runtimes read on.
  */
 export const cutsUnread: boolean = globalThis.navigator?.userAgent === 'Cloudflare-Workers'
 
-/** Reads the rest of a request whose answer did not need its body, as far as nobody else reads it, and keeps nothing of it. */
+/**
+ * Reads the rest of a request whose response did not need its body, as far as it is not read elsewhere, and keeps nothing of it.
+ */
 export async function discardBody({ bodyUsed, body }: Request): Promise<void> {
   if (!bodyUsed && body && !body.locked) await linger(body.getReader())
 }
 
-/** @throws ApiError 400 when the client went away: a body that breaks off is nobody's fault on this side. 413 for a limit of the host */
+/**
+ * @throws ApiError 400 when the client went away: a body that breaks off is no fault of this side. 413 for a limit of the host
+ */
 async function next(reader: ReadableStreamDefaultReader<Uint8Array>) {
   try {
     return await reader.read()

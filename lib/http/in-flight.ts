@@ -1,6 +1,6 @@
 /**
- * Bytes in flight: those of bodies, from their arrival until the request is answered, and those of answers, until they have
- * left. All of it has one ceiling, and each network has a share of that.
+ * Bytes in flight: those of bodies, from their arrival until the request has its response, and those of responses, until they
+ * have left. All of it has one ceiling, and each network has a share of that.
  */
 import { ApiError } from '../errors.ts'
 import type { Limits } from '../limits.ts'
@@ -8,9 +8,9 @@ import type { Id } from '../storage/table.ts'
 
 /** How much is in flight. */
 export interface InFlight {
-  /** Requests that are being carried out, or whose answer is on its way. */
+  /** Requests that are being carried out, or whose response is on its way. */
   readonly requests: number
-  /** Bytes of bodies that are held for those requests and answers. */
+  /** Bytes of bodies that are held for those requests and responses. */
   readonly bytes: number
   /** The most bytes that were ever in flight together. */
   readonly peakBytes: number
@@ -29,12 +29,12 @@ export interface Usage {
    */
   add(bytes: number): void
   /**
-   * Asks whether there is room, before anything is made.
-   * @param bytes how many are expected, as far as anybody can tell
+   * Checks whether there is room, before anything is made.
+   * @param bytes how many are expected, as far as is known
    * @throws ApiError 503
    */
   requireRoom(bytes?: number): void
-  /** The answer takes the place of the body. It is never refused, because its work is done. */
+  /** The response takes the place of the body. It is never refused, because its work is done. */
   becomeResponse(bytes: number): void
   end(): void
 }
@@ -42,7 +42,11 @@ export interface Usage {
 const retryAfter = { 'retry-after': '2' }
 const full = () => new ApiError(503, { error: 'The server has too much in flight. Try again in 2 seconds' }, retryAfter)
 const shareTaken = () =>
-  new ApiError(503, { error: 'This network has too many bytes in flight. Read the pending answers, then try again' }, retryAfter)
+  new ApiError(
+    503,
+    { error: 'This network has too many bytes in flight. Read the pending responses, then try again' },
+    retryAfter,
+  )
 
 /** Of one community: the sums, and the ceilings. */
 class Counter {
@@ -97,7 +101,7 @@ class CountedUsage implements Usage {
   }
 
   add(bytes: number): void {
-    // A reader that continues after its request was answered.
+    // A reader that continues after the response to its request.
     if (this.#ended) throw full()
     this.#counter.requireRoom(this.network, bytes)
     this.#change(bytes)

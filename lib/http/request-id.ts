@@ -1,7 +1,10 @@
-/** The id of a request in the host: the answer to a fault shows it, and its report too. So both are in the host's log under one id. */
+/**
+ * The id of a request in the host: the response to a fault shows it, and its report too. So both are in the host's log under one
+ * id.
+ */
 import type { Incoming } from './exchange.ts'
 
-/** It leaves in an answer and enters logs, and it may be a header of anybody: so it is short, and plain. */
+/** It leaves in a response and enters logs, and it may be a header of any caller: so it is short, and plain. */
 const usable = /^[\w.:;/+=@-]{1,128}$/
 
 /** @returns `undefined` if the host has none, or one that cannot be shown */

@@ -4,7 +4,7 @@ import type { HttpResponse, Incoming } from './exchange.ts'
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT', 'QUERY'])
 
-/** Answers a request in a span of its own. @param respond never rejects */
+/** Handles a request in a span of its own. @param respond never rejects */
 export async function inRequestSpan(
   tracing: Tracing,
   incoming: Incoming,

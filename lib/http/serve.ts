@@ -21,7 +21,7 @@ import { httpsHint, publicAddress, requireHost, requireHttps } from './steps/htt
 import { limitRate } from './steps/rate-limit.ts'
 import { trafficCounter } from './traffic.ts'
 
-/** Documents that anybody may read, by their path below the base path. */
+/** Documents that anyone may read, by their path below the base path. */
 export type Documents = ReadonlyMap<string, () => string>
 
 const networksRoot = `${apiRoot}/networks/`
@@ -38,16 +38,16 @@ interface Target {
 interface Exchange {
   readonly incoming: Incoming
   readonly target: Target
-  /** Those of the answer, which the steps add to. */
+  /** Those of the response, which the steps add to. */
   readonly headers: Record<string, string>
   readonly usage: Usage
-  /** That of the body, once it was asked for. */
+  /** That of the body, once it was requested. */
   content?: Promise<unknown> | undefined
 }
 
 /**
- * Makes the function that answers requests. The steps of a request, in this order: HTTPS, route, token, network, rate limit,
- * scope, query, body, then the operation and the answer.
+ * Makes the function that responds to requests. The steps of a request, in this order: HTTPS, route, token, network, rate limit,
+ * scope, query, body, then the operation and the response.
  */
 export function server(operations: readonly AnyOperation[], settings: Settings, { text }: Pipeline, documents: Documents) {
   const { basePath, limits, tracing } = settings
@@ -57,14 +57,14 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
   const traffic = trafficCounter(settings.clock)
 
   let isHinted = false
-  /** For the developer, once: callers are told to use https, which a server without TLS does not speak. */
+  /** For the developer, once: callers are required to use https, which a server without TLS does not speak. */
   function hintAtHttps(incoming: Incoming): void {
     if (isHinted) return
     isHinted = true
     settings.warn(httpsHint(incoming, settings))
   }
 
-  /** Answers any request; never rejects. */
+  /** Responds to any request; never rejects. */
   const serve = (incoming: Incoming): Promise<HttpResponse> =>
     tracing ? inRequestSpan(tracing, incoming, (span) => respond(incoming, span)) : respond(incoming)
 
@@ -156,7 +156,7 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
     return responseOf(result, isReplay ? { ...headers, 'idempotency-replayed': 'true' } : headers)
   }
 
-  /** The answer that refuses a request for its token alone; `undefined` if the token works. The request is not counted. */
+  /** The response that refuses a request for its token alone; `undefined` if the token works. The request is not counted. */
   async function tokenRefusal(incoming: Incoming): Promise<HttpResponse | undefined> {
     try {
       await requireWorking(bearerToken(incoming.header('authorization')))

@@ -10,11 +10,11 @@ import type { Id } from '../storage/table.ts'
 export interface TrafficHour {
   /** Its beginning. */
   readonly at: string
-  /** All requests that were answered, whatever the status. */
+  /** All requests that got a response, whatever its status. */
   readonly requests: number
-  /** Those that were answered with 400 to 499. */
+  /** Those with a response of 400 to 499. */
   readonly refused: number
-  /** Those that were answered with 500 to 599. */
+  /** Those with a response of 500 to 599. */
   readonly failed: number
 }
 
@@ -37,7 +37,7 @@ export interface KeyTraffic {
   } | null
 }
 
-/** The requests of one network that this process has answered. */
+/** The requests of one network that this process has served. */
 export interface Traffic {
   /** When the process began to count. */
   readonly since: string
@@ -91,7 +91,7 @@ export function trafficCounter(clock: Clock) {
   }
 
   return {
-    /** Counts one request. @param headers of its answer */
+    /** Counts one request. @param headers of its response */
     count(network: Id, key: string, status: number, headers: Readonly<Record<string, string>>): void {
       const now = clock.now()
       const hour = Math.floor(now / hourMs)

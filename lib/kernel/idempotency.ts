@@ -15,7 +15,7 @@ export interface Repeatable {
   readonly fingerprint: string
 }
 
-/** An answer that was given before. */
+/** A response that was sent before. */
 export interface FirstResponse {
   readonly status: number
   readonly body: string
@@ -32,7 +32,7 @@ export async function readRepeatable(key: string, caller: string, parts: readonl
 }
 
 /**
- * The first answer to this request, if there was one in the last 24 hours.
+ * The first response to this request, if there was one in the last 24 hours.
  * @throws ApiError 422 when the key was used for another request
  */
 export async function firstResponse(
@@ -51,7 +51,10 @@ export async function firstResponse(
   return row
 }
 
-/** Keeps an answer for 24 hours, in the transaction that it belongs to. Of two concurrent ones the second gets a unique violation. */
+/**
+ * Stores a response for 24 hours, in the transaction that it belongs to. Of two concurrent ones the second gets a unique
+ * violation.
+ */
 export async function storeResponse(
   tx: ScopedTx,
   repeatable: Repeatable,
@@ -63,7 +66,7 @@ export async function storeResponse(
   await tx.insert(idempotencyKeys, { ...stamp, ...repeatable, status: response.status, body: response.body })
 }
 
-/** Forgets an answer: the next request is the first again. */
+/** Forgets a response: the next request is the first again. */
 export async function forgetResponse(tx: ScopedTx, { caller, key }: Pick<Repeatable, 'caller' | 'key'>): Promise<void> {
   const row = await tx.first(idempotencyKeys, { caller, key })
   if (row) await tx.remove(idempotencyKeys, row.id)

@@ -10,7 +10,7 @@ import type { Row, Table } from '../storage/table.ts'
 export const defaultPerPage = 25
 const maxPerPage = 100
 
-/** Which page is asked for. */
+/** Which page is requested. */
 export interface Paging {
   readonly page: number
   readonly per_page: number

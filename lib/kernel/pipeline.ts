@@ -1,7 +1,7 @@
 /**
  * The one way in which operations run. HTTP requests, direct calls and notifications of the host make an `OperationRequest`.
  * Its steps, in this order: the input is checked; the operation prepares; then, in one transaction, a repeated request gets its
- * first answer, the hook may veto, and the handler runs; at last the result becomes a value or a text.
+ * first response, the hook may veto, and the handler runs; at last the result becomes a value or a text.
  */
 import { isoTime } from '../base/clock.ts'
 import type { Principal } from '../context.ts'
@@ -91,7 +91,7 @@ export function pipeline(settings: Settings, transactions: Transactions): Pipeli
     const { network, caller, recheck, usage } = request
     const work = async (tx: ScopedTx) => {
       run.refusal = undefined
-      // A read asks when it gets its connection, so that it sees changes made in between.
+      // A read checks when it gets its connection, so that it sees changes made in between.
       if (isRead(request)) usage?.requireRoom()
       const principal = 'scopes' in caller ? caller : await actorOf(tx, caller)
       return step(tx, { principal, recheck: recheck?.(tx) ?? nothingToCheck })
@@ -153,19 +153,19 @@ export function pipeline(settings: Settings, transactions: Transactions): Pipeli
       }
       await recheck()
       // Without a change there are no events. Otherwise integrations that write back each event would never stop. Mail that a
-      // request asks the host to send is still sent.
+      // request has the host send is still sent.
       const isUnchanged = api !== undefined && tx.changes === changes
       return { result, emissions: isUnchanged ? emissions.filter(({ name }) => isForHost(name)) : emissions }
     }
   }
 
-  /** A repeated request gets the answer of the first one. A refusal is an answer, too. */
+  /** A repeated request gets the response of the first one. A refusal is a response, too. */
   async function runRepeatable(run: Run, repeat: Repeatable): Promise<TextResult> {
     const step = replayOrRun(run, repeat, operate(run))
     try {
       return await inTransaction(run, 'writes', step).catch((error: unknown) => {
         if (!isOutcomeUnknown(error)) throw error
-        // The key identifies the request: run again, it finds its answer, or does its work for the first time.
+        // The key identifies the request: run again, it finds its response, or does its work for the first time.
         return inTransaction(run, 'writes', step).catch((later: unknown) => {
           throw isApiError(later) ? later : error
         })
@@ -193,7 +193,7 @@ export function pipeline(settings: Settings, transactions: Transactions): Pipeli
     }
   }
 
-  /** @returns the answer of the same request that was answered while this one ran: two of them get one answer */
+  /** @returns the response of the same request that ended while this one ran: both get one response */
   function keepRefusal(
     { request, ...run }: Run,
     repeat: Repeatable,
@@ -209,7 +209,7 @@ export function pipeline(settings: Settings, transactions: Transactions): Pipeli
   const stampOf = ({ now }: Pick<Run, 'now'>) => ({ id: newId(), created_at: now, updated_at: now })
 
   /**
-   * The documents list what an operation declares. An undeclared error is a fault of the operation, though the answer is right.
+   * The documents list what an operation declares. An undeclared error is a fault of the operation, though the response is right.
    */
   function reportUndeclared({ id, errors }: AnyOperation, { failure }: ApiError): void {
     if (!failure || isDeclared(failure, errors)) return

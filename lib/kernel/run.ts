@@ -81,7 +81,7 @@ export interface TxCaller {
 /** A step in a transaction. */
 export type Step<T> = (tx: ScopedTx, caller: TxCaller) => Promise<TxResult<T>>
 
-/** The text of an answer; `''` where there is no body. */
+/** The text of a response; `''` where there is no body. */
 export interface TextResult {
   readonly status: number
   readonly body: string

@@ -10,7 +10,7 @@ const sentences: Readonly<Partial<Record<StorageErrorCode, string>>> = {
   closed: 'The server is shutting down. Nothing was saved; try again later',
   conflict: busy,
   unknown:
-    'The storage did not answer, so this may have been written. ' +
+    'The storage did not respond, so this may have been written. ' +
     'Repeat the request with the same Idempotency-Key. Without a key, first check whether it was written',
 }
 
@@ -23,7 +23,7 @@ export const storageTrouble = (error: unknown): string | undefined => (isStorage
 /** Whether a commit may or may not have come through. */
 export const isOutcomeUnknown = (error: unknown): boolean => isStorageError(error) && error.code === 'unknown'
 
-/** Runs one of the host's own calls: a trouble of the storage is thrown as the answer to a request would have been. */
+/** Runs one of the host's own calls: a trouble of the storage is thrown as the refusal of a request would have been. */
 export async function refusingTrouble<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()

@@ -53,7 +53,7 @@ export interface Transactions {
   write<T>(network_id: Id, now: string, body: (tx: HostTx, emit: (emission: Emission) => void) => Promise<T>): Promise<T>
   /** Runs a read of a network for the host, which changes nothing. */
   read<T>(network_id: Id, body: (tx: ScopedTx) => Promise<T>): Promise<T>
-  /** Calls `hooks.after` with an event. Nobody waits for it, and it can spoil nothing. */
+  /** Calls `hooks.after` with an event. It is not awaited, and it can spoil nothing. */
   announce(event: CommittedEvent): void
   /** Resolves when the `after` hooks of everything so far have run. */
   settled(): Promise<unknown>
@@ -77,7 +77,7 @@ export function transactionsOf(settings: Settings, newId: () => Id, committed?: 
   const { storage, hooks, ids, chance } = settings
   const pending = new Set<Promise<void>>()
 
-  /** @param work with the storage's own transaction, which it wraps for whoever works */
+  /** @param work with the storage's own transaction, which it wraps for the work */
   async function run<T>(network_id: Id, at: Moment, kind: Kind, work: (tx: Tx) => Promise<TxResult<T>>): Promise<T> {
     // Reads cause no events.
     if (kind === 'reads') return (await retryOnConflict(() => storage.transaction(work, { readOnly: true }))).result
@@ -143,7 +143,7 @@ export function transactionsOf(settings: Settings, newId: () => Id, committed?: 
 }
 
 // A unique violation on a key that was free a moment ago is a lost race, so the work runs again. It then draws a new id, finds
-// the answer of an idempotency key, or sees the other row.
+// the response of an idempotency key, or sees the other row.
 const isLostRace = (error: unknown): boolean => (isStorageError(error) && error.code === 'conflict') || isUniqueViolation(error)
 
 // For a handler that never looks, but leaves it to the key.

@@ -9,7 +9,7 @@ import { exampleOf } from './example.ts'
 import { type Document, idInPath, info, json } from './parts.ts'
 import { idParameter, isOptional, type SchemaSettings, type SchemaWriter, schemaWriter } from './schema.ts'
 
-/** The answers that any operation may give, by status. */
+/** The responses that any operation may give, by status. */
 const reasons: Readonly<Record<number, string>> = {
   400: 'The request is malformed: a page that is not a number, a body that is not JSON.',
   401: 'The API token is missing, unknown, revoked or expired.',
@@ -143,9 +143,9 @@ const failureResponses = (operation: AnyOperation): [string, unknown][] =>
 const header = (description: string, schema: JsonSchema) => ({ description, schema })
 const seconds = { type: 'integer', minimum: 1 }
 
-/** Headers of answers, by the names of their components. */
+/** Headers of responses, by the names of their components. */
 const headers = {
-  'Idempotency-Replayed': header('The first answer to this `Idempotency-Key`, given again.', { type: 'string', const: 'true' }),
+  'Idempotency-Replayed': header('The first response to this `Idempotency-Key`, sent again.', { type: 'string', const: 'true' }),
   'RateLimit-Limit': header('Requests a minute.', { type: 'integer', minimum: 0 }),
   'RateLimit-Remaining': header('How many of them are left.', { type: 'integer', minimum: 0 }),
   'RateLimit-Reset': header('Whole seconds until the count starts over.', seconds),
@@ -165,7 +165,7 @@ const headersByStatus: Readonly<Record<number, readonly (keyof typeof headers)[]
   429: ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'Retry-After'],
 }
 
-/** The headers of the answers with a status. Under an `Idempotency-Key` the refusals of the operation itself are kept too. */
+/** The headers of the responses with a status. Under an `Idempotency-Key` the refusals of the operation itself are kept too. */
 function headersOf({ method, errors, deprecated }: AnyOperation, status: number) {
   const mayBeKept = method === 'POST' && (status < 300 || errors.some((failure) => failure.status === status))
   const names = [...(headersByStatus[status] ?? []), ...(mayBeKept ? ['Idempotency-Replayed'] : [])]
@@ -231,7 +231,7 @@ const idempotencyKey = {
   name: 'Idempotency-Key',
   in: 'header',
   required: false,
-  description: 'The first answer to a key is kept for 24 hours; the same request gets it again.',
+  description: 'The first response to a key is stored for 24 hours; the same request gets it again.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 }
 
@@ -259,7 +259,7 @@ const sharedSchemas: Readonly<Record<string, JsonSchema>> = {
         description: 'What is wrong, for programs.',
       },
       message: { type: 'string', description: 'What is wrong and what to do about it, for people.' },
-      status: { type: 'integer', description: 'The status of the answer once more.' },
+      status: { type: 'integer', description: 'The status of the response once more.' },
     },
   },
 }

@@ -9,7 +9,7 @@ export const info = {
   license: { name: 'MIT', identifier: 'MIT' },
 }
 
-/** The content of a request or an answer that is JSON. */
+/** The content of a request or a response that is JSON. */
 export const json = (schema: JsonSchema) => ({ 'application/json': { schema } })
 
 /**

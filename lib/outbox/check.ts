@@ -72,7 +72,7 @@ const kinds: ReadonlyMap<unknown, string> = new Map([
   ['erasure', 'an erasure'],
 ])
 
-/** An unusable record without anything that is too long, or that nobody expects in a message. */
+/** An unusable record without anything that is too long, or that is unexpected in a message. */
 function describe(record: unknown, problem: string): Unusable {
   const fields = isObject(record) ? record : {}
   const known = (name: string, pattern: RegExp): string | null => (matches(fields[name], pattern) ? fields[name] : null)

@@ -1,4 +1,4 @@
-/** Headers that somebody adds to every delivery of an endpoint: which there may be. */
+/** Headers that are added to every delivery of an endpoint: which there may be. */
 
 /** A header of every delivery. Its value is a secret: only its name is shown. */
 export interface Header {

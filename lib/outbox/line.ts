@@ -55,12 +55,12 @@ export function partOf(line: Uint8Array): LinePart | undefined {
 /** The CRC-32 of some bytes: that of this library, or that of the runtime, which takes a third of the time. */
 export type Checksum = (bytes: Uint8Array) => number
 
-/** The UTF-8 of a text, in memory that nobody else has. */
+/** The UTF-8 of a text, in memory that no other value shares. */
 export type Encode = (text: string) => Uint8Array
 
 const encodeText: Encode = (text) => encoder.encode(text)
 
-/** The lines of one commit, newlines included, each made when it is asked for. */
+/** The lines of one commit, newlines included, each made when it is read. */
 export function* encodeCommit(records: readonly OutboxRecord[]): Generator<Uint8Array, void> {
   for (const { records: some, part } of linesOf(records)) yield encodeLine(some, part)
 }

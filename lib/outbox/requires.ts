@@ -1,6 +1,6 @@
 /**
  * What a relay must know before it may send to an endpoint. A record names it in `requires`, in words. A relay that does not know one of
- * them sends nothing: without a filter or a header that somebody asked for, receivers would get what they must not, or refuse it.
+ * them sends nothing: without a filter or a header that was configured, receivers would get what they must not, or refuse it.
  */
 import type { StoredAttributes } from './endpoint-attributes.ts'
 

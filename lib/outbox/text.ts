@@ -46,7 +46,7 @@ export function parsedBody(event: EventRecord): unknown {
 }
 
 /**
- * Finds the bodies of events, which must be asked for in their order.
+ * Finds the bodies of events, which must be read in their order.
  * @param text the text of a commit
  * @returns the event with its body as a text, character by character; `undefined` where its `body_length`, or that of an earlier event, is wrong
  */

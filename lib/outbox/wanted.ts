@@ -22,7 +22,7 @@ export const wants = ({ audience, events, filter }: Receiver, event: EventRecord
   (events === null || events.includes(event.event_type)) &&
   (filter === null || wantsEvent(filter, event))
 
-/** By the text of a body, as it is stored. One that is damaged is kept: whoever sends it sees that. */
+/** By the text of a body, as it is stored. One that is damaged is kept: the sender sees that. */
 export function wantsBody(filter: Filter, body: string): boolean {
   try {
     return matchesFilter(filter, payloadOf(JSON.parse(body)))

@@ -38,7 +38,7 @@ export interface PanelOptions<Host = void> {
   readonly signOut?: string
   /**
    * Reads the one file of `@scalar/api-reference`: `scalarFile()` of `folkmoot/node`. With it the API reference has a page on which
-   * operations can be tried. It is read when somebody opens that page.
+   * operations can be tried. It is read when that page is opened.
    */
   readonly scalar?: () => Promise<Uint8Array>
   /** The source of the time; the system's clock by default. For tests. */

@@ -21,12 +21,12 @@ import { decoded, relative, type View } from './route.ts'
 import { html } from './ui/html.ts'
 
 /**
- * Answers a request for the panel; `undefined` for any other, whose body is then untouched. It never rejects. `host` is handed to
- * `authorize`.
+ * Responds to a request for the panel; `undefined` for any other, whose body is then untouched. It never rejects. `host` is
+ * handed to `authorize`.
  */
 export interface Panel<Host = void> {
   (request: Request, host: Host): Promise<Response | undefined>
-  /** Whether a path is the panel's. Hosts ask before they make a `Request`; a function without it gets every request. */
+  /** Whether a path is the panel's. Hosts check before they make a `Request`; a function without it gets every request. */
   readonly owns?: (path: string) => boolean
 }
 
@@ -87,7 +87,7 @@ export function createPanel<Host = void>(community: Community, options: PanelOpt
     return { items: rows.filter((row) => row !== undefined), next: null }
   }
 
-  /** The network of a path, if the visitor sees it: for any other the answer is the same as for one that does not exist. */
+  /** The network of a path, if the visitor sees it: for any other the response is the same as for one that does not exist. */
   async function networkOf({ networks }: Visitor, name: string): Promise<NetworkRow | undefined> {
     if (!/^(?:\d{1,16}|[a-z][a-z0-9-]{1,62})$/.test(name)) return undefined
     const row = await community.networks.find(name)
@@ -117,7 +117,7 @@ export function createPanel<Host = void>(community: Community, options: PanelOpt
     return respondToVisit({ request, url: new URL(request.url), here, isSafe, look, assets, visitor, message })
   }
 
-  /** Answers a visitor with access. */
+  /** Responds to a visitor with access. */
   async function respondToVisit(visit: Visit): Promise<PanelResponse> {
     const { url, here, isSafe, visitor, message } = visit
     if (!isSafe && visitor.access === 'read') return message(403, 'Read only', 'You may look at this panel and change nothing.')
@@ -131,7 +131,7 @@ export function createPanel<Host = void>(community: Community, options: PanelOpt
     return isSafe ? seeOther(relative(here, `${network.id}/keys`)) : wrongMethod(visit, ['GET'])
   }
 
-  /** Answers with a page of a network. */
+  /** Responds with a page of a network. */
   async function respondWithPage(visit: Visit, network: NetworkRow, segments: readonly string[]): Promise<PanelResponse> {
     const { request, isSafe, visitor, message } = visit
     const { route, params, methods } = matchRoute(routes, isSafe ? 'GET' : request.method, segments)

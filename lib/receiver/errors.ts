@@ -1,6 +1,6 @@
 /** Why a request is not a delivery that the receiver may believe. */
 
-/** The reasons, each with the status to answer. `docs/receiver.md` describes them in the order of the checks. */
+/** The reasons, each with the status to respond with. `docs/receiver.md` describes them in the order of the checks. */
 export const statuses = {
   method_not_allowed: 405,
   key_missing: 401,
@@ -25,7 +25,7 @@ export class WebhookError extends Error {
   override readonly name = 'WebhookError'
   /** Why it is refused, such as `signature_wrong`. */
   readonly code: WebhookErrorCode
-  /** The status to answer. */
+  /** The status to respond with. */
   readonly status: number
 
   constructor(code: WebhookErrorCode, message: string, options?: { readonly cause?: unknown }) {

@@ -6,7 +6,7 @@ import { WebhookError } from './errors.ts'
 export interface TestEvent {
   /** The same on every attempt; receivers de-duplicate by it. */
   readonly event_id: string
-  /** Tells it apart from every real event. */
+  /** Distinguishes it from every real event. */
   readonly event_type: 'TestHook'
   /** When the test was made. ISO 8601, UTC. */
   readonly event_timestamp: string

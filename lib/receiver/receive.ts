@@ -35,7 +35,7 @@ export interface Delivery {
   readonly raw: Bytes
   /** Whether the store has this event: it was handled before. */
   readonly duplicate: boolean
-  /** Puts the event into the store. Call it after your work, before you answer. */
+  /** Puts the event into the store. Call it after your work, before you respond. */
   done(): Promise<void>
 }
 
@@ -46,7 +46,7 @@ const defaultMaxBytes = 16 * 1024 * 1024
 /**
  * Checks a delivery: its method, its key, its body, its signature and its event, in this order (interface.md, 11.7).
  * @param request a Web `Request`, or a request of a framework with its raw body
- * @throws WebhookError if it must not be believed; answer its `status`
+ * @throws WebhookError if it must not be believed; respond with its `status`
  * @throws TypeError for options that cannot be used
  */
 export async function receive(request: WebhookRequest, options: ReceiveOptions): Promise<Delivery> {
@@ -70,10 +70,11 @@ export async function receive(request: WebhookRequest, options: ReceiveOptions):
 }
 
 /**
- * Receives a delivery, does your work for a new event, and makes the answer: 204, or the status of a `WebhookError`.
+ * Receives a delivery, does your work for a new event, and makes the response: 204, or the status of a `WebhookError`.
  * @param work is given each event that the store does not have. If it throws, the event is not stored and the relay tries again
  * @throws TypeError for what is no function, and for options that cannot be used
- * @throws what `work` and the store throw, and errors of the receiver's own, so that the framework logs them and answers 500
+ * @throws what `work` and the store throw, and errors of the receiver's own, so that the framework logs them and responds with
+ * 500
  */
 export async function respond(
   request: WebhookRequest,
@@ -125,7 +126,7 @@ function checked(options: ReceiveOptions) {
 
 const listOf = <T>(given: T | readonly T[]): readonly T[] => (Array.isArray(given) ? given : [given as T])
 
-/** Whoever forgets the secrets, or whose variable is not set, must not accept what nobody has signed. */
+/** A host that forgets the secrets, or whose variable is not set, must not accept unsigned deliveries. */
 function secretsProblem(given: unknown): string {
   if (given === undefined || given === null)
     return `option \`secrets\` is ${given === null ? 'null' : 'missing or undefined'}, so no signature could be checked: give the signing secret of the endpoint, or \`secrets: false\` if its deliveries are unsigned`

@@ -115,7 +115,7 @@ async function givenBody(request: RawRequest, maxBytes: number): Promise<Bytes> 
   const { [Symbol.asyncIterator]: iterate } = request as { readonly [Symbol.asyncIterator]?: () => AsyncIterator<unknown> }
   if (typeof iterate !== 'function') return new Uint8Array()
   const iterator = iterate.call(request)
-  // Not ended when it is too long: that would close the connection before the answer.
+  // Not ended when it is too long: that would close the connection before the response.
   return gathered(
     () => iterator.next(),
     maxBytes,

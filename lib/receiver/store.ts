@@ -2,7 +2,7 @@
 import { requireOptions } from './given.ts'
 
 /**
- * Two functions over the ids of handled events. `has` is asked when a delivery comes, `add` after its work is done. So an event
+ * Two functions over the ids of handled events. `has` is called when a delivery comes, `add` after its work is done. So an event
  * whose work failed is not in the store, and its next delivery is no duplicate. A `Set` fits, and so does a table or a cache.
  */
 export interface EventStore {

@@ -18,7 +18,7 @@ export const Comment = record('CommentResponse', {
   targetable_id: describe(Id, 'The post, poll, question or event that the comment is on.'),
   targetable_type: describe(Text, 'The kind of record that `targetable_id` names; `Post` for all of them.'),
   text: describe(Text, 'The comment as HTML that is safe to show: paragraphs, lists, quotations, emphasis, links and mentions.'),
-  replyable: describe(Bool, 'Whether somebody may reply to it. Every comment can be replied to, so it is always true.'),
+  replyable: describe(Bool, 'Whether it takes replies. Every comment can be replied to, so it is always true.'),
   depth: describe(Integer, '1 for a comment on the post itself, 2 for a reply to that, and so on.'),
   cheer_count: describe(Integer, 'The number of reactions to the comment.'),
   reply_count: describe(Integer, 'The number of direct replies, without replies to those.'),

@@ -16,6 +16,6 @@ export const CustomField = record('CustomFieldResponse', {
   ),
   location_granularity: describe(
     orNull(LocationGranularity),
-    'How exactly a `location` or `multi_location` field asks for a place; null for every other kind.',
+    'How exactly a `location` or `multi_location` field takes a place; null for every other kind.',
   ),
 })

@@ -46,7 +46,7 @@ export const Member = record('MemberResponse', {
   ...stamps,
   email: describe(
     Text,
-    "The address. It is empty without consent to commercial e-mail, and `a***@***.***` unless the network's plan shows addresses. The answer to creating the member shows it in full.",
+    "The address. It is empty without consent to commercial e-mail, and `a***@***.***` unless the network's plan shows addresses. The response to creating the member shows it in full.",
   ),
   member_type: describe(oneOf('full', 'limited'), '`full` members belong to the network, `limited` ones only to certain spaces.'),
   permalink: Permalink,

@@ -37,7 +37,7 @@ const SubscriptionDetail = record('SubscriptionDetailResponse', {
 
 export const Subscription = record('SubscriptionResponse', {
   member_id: describe(Id, 'The member who subscribed. They may have left since: receipts keep their names.'),
-  created_at: describe(Timestamp, "When the member's record was created, in UTC; `subscription` tells when they subscribed."),
+  created_at: describe(Timestamp, "When the member's record was created, in UTC; `subscription` shows when they subscribed."),
   updated_at: describe(Timestamp, "When the member's record last changed, in UTC."),
   email: ShownEmail,
   first_name: Member.entries.first_name,

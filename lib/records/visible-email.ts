@@ -6,7 +6,7 @@ export const maskedEmail = 'a***@***.***'
 
 /**
  * A member's address as all others see it (interface.md, 7.2 and 7.3). It is empty without consent to
- * commercial e-mail, and masked unless the network shows addresses. Consent ends with the membership: the address of somebody
+ * commercial e-mail, and masked unless the network shows addresses. Consent ends with the membership: the address of a person
  * who has left is empty.
  */
 export function visibleEmail(

@@ -4,8 +4,8 @@ import { deliveryFilter, whole } from './delivery-filter.ts'
 import type { RelayAdmin } from './relay-admin.ts'
 
 /**
- * The header of each answer of a control, and its value, which goes up with each change of what answers contain. Another program
- * may have the port by now, or a relay of another version.
+ * The header of each response of a control, and its value, which goes up with each change of what responses contain. Another
+ * program may have the port by now, or a relay of another version.
  */
 export const versionHeader = 'folkmoot-control'
 export const controlVersion = '1'

@@ -21,7 +21,7 @@ export const auditedHeader = 'folkmoot-audited'
 
 /** Milliseconds for a test event: longer than any time-out of a delivery. */
 const testTimeoutMs = 310_000
-/** The longest answer, in bytes: a body has at most 16 MiB, and JSON in JSON is longer. */
+/** The longest response, in bytes: a body has at most 16 MiB, and JSON in JSON is longer. */
 const maxBytes = 64 * 1024 * 1024
 
 function isAddress(text: unknown): boolean {
@@ -63,9 +63,10 @@ export function relayAdminOverControl(given: RelayControlOptions): RelayAdmin {
     const text = await textOf(response)
     if (response.status === 404) return undefined
     if (response.status === 401) throw new Error('the relay refuses the control key')
-    if (response.status !== 200) throw new Error(`the control of the relay answers ${response.status}: ${text.slice(0, 300)}`)
+    if (response.status !== 200)
+      throw new Error(`the control of the relay responds with ${response.status}: ${text.slice(0, 300)}`)
     if (response.headers.get(versionHeader) !== controlVersion)
-      throw new Error('the control of the relay answers in an unknown form: start a relay of this version')
+      throw new Error('the control of the relay responds in an unknown form: start a relay of this version')
     return text
   }
 
@@ -122,7 +123,7 @@ export function relayAdminOverControl(given: RelayControlOptions): RelayAdmin {
   }
 }
 
-/** The text of an answer. @throws Error for one that is too long */
+/** The text of a response. @throws Error for one that is too long */
 async function textOf({ body }: Response): Promise<string> {
   if (!body) return ''
   const decoder = new TextDecoder()
@@ -133,7 +134,7 @@ async function textOf({ body }: Response): Promise<string> {
     bytes += part.value.byteLength
     if (bytes > maxBytes) {
       await reader.cancel()
-      throw new Error('the answer of the control is too long')
+      throw new Error('the response of the control is too long')
     }
     text += decoder.decode(part.value, { stream: true })
   }

@@ -23,7 +23,7 @@ export interface EndpointStatus {
   readonly name: string | null
   /** Scheme, host and port of its URL: `https://example.org`. */
   readonly origin: string
-  /** Enough of its path to tell endpoints of one origin apart: the end of it. A path may be a secret. */
+  /** Enough of its path to distinguish endpoints of one origin: the end of it. A path may be a secret. */
   readonly path: string
   /** `off`: turned off by the host. `disabled`: stopped by the relay or an operator. Its events wait in both cases. */
   readonly state: 'active' | 'off' | 'disabled'
@@ -79,7 +79,7 @@ export interface NoticeStatus {
 export interface AttemptCount {
   /** Its beginning. */
   readonly at: string
-  /** Those that the receiver answered with a 2xx. */
+  /** Those with a 2xx of the receiver. */
   readonly delivered: number
   /** Those with any other outcome, such as a 500 or a time-out. */
   readonly failed: number
@@ -91,7 +91,7 @@ export interface RelayStatus {
   readonly running: boolean
   /** Those that work on the store. */
   readonly relays: readonly RunningRelay[]
-  /** Each endpoint that the relay has heard of. */
+  /** Each endpoint that the relay knows. */
   readonly endpoints: readonly EndpointStatus[]
   /** The latest 100, the newest first. */
   readonly notices: readonly NoticeStatus[]
@@ -111,7 +111,7 @@ export interface DeliveryFilter {
   readonly state?: DeliveryState
   /** The outcome of the latest attempt, such as `timeout`. */
   readonly outcome?: string
-  /** The status of the latest answer, from 100 to 599. */
+  /** The status of the latest response, from 100 to 599. */
   readonly http_status?: number
   /** The latest attempt took at least so long, in milliseconds. */
   readonly min_milliseconds?: number
@@ -151,7 +151,7 @@ export interface DeliveryRow {
   readonly last_attempt_at: string | null
   /** `delivered`, or the class of the failure. */
   readonly last_outcome: string | null
-  /** The HTTP status of the latest attempt; null if no answer came, or before the first. */
+  /** The HTTP status of the latest attempt; null if no response came, or before the first. */
   readonly last_status: number | null
   /** The duration of the latest attempt. */
   readonly milliseconds: number | null
@@ -173,15 +173,15 @@ export interface AttemptRow {
   readonly number: number
   /** When it was made. ISO 8601, UTC. */
   readonly at: string
-  /** How long it took, up to the end of the answer or the failure. */
+  /** How long it took, up to the end of the response or the failure. */
   readonly milliseconds: number
-  /** The HTTP status of the answer; null if none came. */
+  /** The HTTP status of the response; null if none came. */
   readonly status: number | null
   /** `delivered`, or the class of the failure. */
   readonly outcome: string
-  /** The beginning of what the receiver answered, at most 8 KiB; null if nothing is kept. */
+  /** The beginning of the receiver's response, at most 8 KiB; null if nothing is kept. */
   readonly answer: string | null
-  /** The headers of that answer, one per line, at most 4 KiB; without cookies. */
+  /** The headers of that response, one per line, at most 4 KiB; without cookies. */
   readonly answer_headers: string | null
   /** The failure in words, such as `CERT_HAS_EXPIRED`; null if `outcome` and `status` say all, or nothing is kept. */
   readonly reason: string | null
@@ -255,19 +255,19 @@ export interface Explanation {
   readonly delivery: DeliveryDetail | null
 }
 
-/** The answer to a test event. */
+/** The response to a test event. */
 export interface TestResult {
   /** `delivered`, or the class of the failure. */
   readonly outcome: string
-  /** The HTTP status of the answer; null if none came. */
+  /** The HTTP status of the response; null if none came. */
   readonly status: number | null
   /** In words, without addresses, keys and bodies. */
   readonly reason: string
   /** How long the attempt took. */
   readonly milliseconds: number
-  /** The beginning of what the receiver answered, at most 8 KiB. */
+  /** The beginning of the receiver's response, at most 8 KiB. */
   readonly answer?: string | null
-  /** The headers of that answer, one per line, at most 4 KiB; without cookies. */
+  /** The headers of that response, one per line, at most 4 KiB; without cookies. */
   readonly answer_headers?: string | null
 }
 
@@ -300,13 +300,13 @@ export interface NamedRef {
 }
 
 /**
- * The administration of a relay. With a `network_id`, a call is about that network alone: its answer never contains another
+ * The administration of a relay. With a `network_id`, a call is about that network alone: its response never contains another
  * network's rows. `undefined`: the relay has no such thing.
  *
  * There is one implementation, over the store of the relay, and the client of the control port.
  */
 export interface RelayAdmin {
-  /** The state of the relay, and of each endpoint that it has heard of. */
+  /** The state of the relay, and of each endpoint that it knows. */
   status(of: { readonly network_id?: Id }): Promise<RelayStatus>
   /** @param of how many minutes back, from 1 to 1440 */
   activity(of: { readonly network_id: Id; readonly minutes: number }): Promise<RelayActivity>

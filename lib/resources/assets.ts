@@ -148,7 +148,7 @@ async function fileOf(call: Preparation<typeof AssetUpload>): Promise<{ bytes: U
   // For a downloader that reports nothing while it reads.
   if (download.ok && download.bytes.length > counted) call.addBytes(download.bytes.length - counted)
   if (!download.ok && download.reason === 'too large') fail(tooLargeFile, tooLargeBy)
-  // One sentence for an address that is refused and one that is not there: who asks must not learn which names are inside.
+  // One sentence for an address that is refused and one that is not there: a caller must not find out which names are inside.
   if (!download.ok) fail(invalid('source_url'), 'source_url could not be downloaded from the public internet')
   return download.bytes.length > 0 ? download : fail(invalid('source_url'), 'source_url leads to an empty file')
 }

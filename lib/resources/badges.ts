@@ -43,7 +43,7 @@ export const createBadge = operation({
   path: '/badges',
   scope: 'badges:write',
   summary: 'Create a badge.',
-  description: 'Upload the picture first: the badge needs its `avatar_id`. Nobody has the badge yet, so no event is sent.',
+  description: 'Upload the picture first: the badge needs its `avatar_id`. No member has the badge yet, so no event is sent.',
   status: 201,
   body: BadgeCreate,
   returns: Badge,

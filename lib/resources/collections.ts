@@ -90,7 +90,7 @@ export const listCollections = operation({
   path: '/collections',
   scope: 'collections:read',
   summary: 'List the collections of the network.',
-  description: 'Collections group spaces for members. `position` tells the order in which to show them.',
+  description: 'Collections group spaces for members. `position` gives the order in which to show them.',
   returns: paged(Collection),
   handle: ({ page }) => page(collections),
 })
@@ -172,7 +172,7 @@ export const orderCollection = operation({
   scope: 'collections:write',
   summary: 'Move spaces of a collection to other positions; the others keep their order in the remaining positions.',
   description:
-    'Name only the spaces that move. All of it happens or none, and the answer has every space of the collection on one page.',
+    'Name only the spaces that move. All of it happens or none, and the response has every space of the collection on one page.',
   body: CollectionOrder,
   returns: paged(OrderItem),
   errors: [notFound('Collection'), invalid('spaces')],

@@ -38,7 +38,7 @@ export const listComments = operation({
   scope: 'comments:read',
   summary: 'List the comments on a post, replies among them.',
   description:
-    'Comments and their replies in the order of their creation; `reply_to_id` and `depth` tell which replies to which.',
+    'Comments and their replies in the order of their creation; `reply_to_id` and `depth` show which replies to which.',
   returns: paged(Comment),
   errors: [notFound('Post')],
   async handle(call) {

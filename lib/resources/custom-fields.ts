@@ -65,7 +65,7 @@ const CustomFieldCreate = request('CustomFieldRequest', {
   ),
   location_granularity: describe(
     optional(LocationGranularity),
-    'How exactly to ask for a place, for `location` and `multi_location` only. It cannot change afterwards.',
+    'How exactly a place is given, for `location` and `multi_location` only. It cannot change afterwards.',
   ),
 })
 
@@ -79,7 +79,7 @@ const CustomFieldUpdate = request('CustomFieldUpdateRequest', {
   ),
   notify_all_members: describe(
     byDefault(optional(BoolInput), false),
-    'Whether the host is asked to tell all members about the field, if it is visible; false by default.',
+    'Whether the host should notify all members of the field, if it is visible; false by default.',
   ),
   primary: describe(
     optional(BoolInput),

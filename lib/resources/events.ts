@@ -168,7 +168,7 @@ export const createEvent = operation({
   path: '/events',
   scope: 'events:write',
   summary: 'Create an event, once or recurring.',
-  description: "The token's owner is its creator. It sends `EventCreatedHook`; the host tells members, if it wants to.",
+  description: "The token's owner is its creator. It sends `EventCreatedHook`; the host notifies members, if it wants to.",
   body: EventCreate,
   example: { ...meeting, event_type: 'local_meetup', space_id: '254803968000', ...fortnightly },
   returns: Event,
@@ -232,7 +232,7 @@ export const updateEvent = operation({
     const { id } = found(await call.tx.get(events, call.params.id), 'Event')
     const texts = { title, ...(description === undefined ? {} : { description, summary: summaryOf(description) }) }
     const post = orConflict(await call.tx.lock(posts, id, 'update'), `posts ${id}`)
-    // As it is now that nobody else changes it, and nobody answers it.
+    // As it is now that no other request changes it, and no member answers it.
     const before = found(await call.tx.lock(events, id, 'update'), 'Event')
     const columns = { ...timed, ...timesOf(timed, timed.time_zone ?? before.time_zone) }
     const given = columns.frequency === null ? { ...columns, ...once } : { ...columns, ...otherEnd(columns) }

@@ -44,7 +44,7 @@ export const listInvites = operation({
   path: '/invites',
   scope: 'invites:read',
   summary: 'List the invites to the network; each plan lists its own invites.',
-  description: 'Open and accepted ones; `accepted_at` tells them apart.',
+  description: 'Open and accepted ones; `accepted_at` distinguishes them.',
   query: {
     email: describe(optional(EmailFilter), 'Only invites to this address, in any case; an empty one finds none.'),
   },
@@ -61,7 +61,7 @@ export const createInvite = operation({
   method: 'POST',
   path: '/invites',
   scope: 'invites:write',
-  summary: 'Invite somebody to the network by mail.',
+  summary: 'Invite a person to the network by mail.',
   description:
     'The host mails it, on `InviteEmailRequestedHook`. A limited member may be invited, to become a full one. `community.acceptInvite` of the host accepts it.',
   status: 200,
@@ -95,7 +95,7 @@ export const updateInvite = operation({
   emits: ['InviteEmailRequested'],
   async handle(call) {
     const { plan_id } = await inviteOf(call, call.params.id)
-    // Network and plan first, as everywhere: nobody else is invited to a plan that is being archived.
+    // Network and plan first, as everywhere: no one else is invited to a plan that is being archived.
     if (call.body.recipient_email !== undefined) await lockNetwork(call.tx)
     if (plan_id !== null && call.body.recipient_email !== undefined) await openPlan(call, plan_id)
     const before = await inviteOf(call, call.params.id)

@@ -27,7 +27,7 @@ export const showMe = operation({
   path: '/me',
   scope: 'me:read',
   summary: 'Show who the token belongs to.',
-  description: 'Use it to check a token. It answers for a member who has left too, as long as their key works.',
+  description: 'Use it to check a token. It responds for a member who has left, too, as long as their key works.',
   returns: Me,
   errors: [notFound('Member')],
   async handle({ tx, principal, network }) {

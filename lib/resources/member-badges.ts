@@ -31,7 +31,7 @@ export const giveMemberBadge = operation({
   path: '/members/:member_id/badges',
   scope: 'badges:write',
   summary: 'Give a badge to a member; no error if they have it already.',
-  description: 'It sends `MemberBadgeAddedHook` if the member did not have the badge, and answers alike either way.',
+  description: 'It sends `MemberBadgeAddedHook` if the member did not have the badge, and responds alike either way.',
   status: 201,
   body: MemberBadge,
   returns: Badge,
@@ -52,7 +52,7 @@ export const showMemberBadge = operation({
   path: '/members/:member_id/badges/:badge_id/',
   scope: 'badges:read',
   summary: 'Show a badge of a member.',
-  description: 'A badge that exists and that the member does not have is a 404, so this is the way to ask for one.',
+  description: 'A badge that exists and that the member does not have is a 404, so this is the way to check for one.',
   returns: Badge,
   errors: [notFound('Member'), notFound('Badge')],
   async handle(call) {

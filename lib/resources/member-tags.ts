@@ -31,7 +31,7 @@ export const giveMemberTag = operation({
   path: '/members/:member_id/tags',
   scope: 'tags:write',
   summary: 'Give a tag to a member; no error if they have it already.',
-  description: 'It sends `MemberTagAddedHook` if the member did not have the tag, and answers alike either way.',
+  description: 'It sends `MemberTagAddedHook` if the member did not have the tag, and responds alike either way.',
   body: MemberTag,
   returns: Tag,
   errors: [notFound('Member'), notFound('Tag')],
@@ -51,7 +51,7 @@ export const showMemberTag = operation({
   path: '/members/:member_id/tags/:tag_id/',
   scope: 'tags:read',
   summary: 'Show a tag of a member.',
-  description: 'A tag that exists and that the member does not have is a 404, so this is the way to ask for one.',
+  description: 'A tag that exists and that the member does not have is a 404, so this is the way to check for one.',
   returns: Tag,
   errors: [notFound('Member'), notFound('Tag')],
   async handle(call) {

@@ -43,10 +43,7 @@ const MemberCreate = request('MemberCreateRequest', {
     optional(listUpTo(IdInput, 1000, 'ids')),
     'The spaces of a limited member, at least one; ignored for a full one.',
   ),
-  send_welcome_email: describe(
-    byDefault(optional(BoolInput), true),
-    'Whether the host is asked to mail a welcome; true by default.',
-  ),
+  send_welcome_email: describe(byDefault(optional(BoolInput), true), 'Whether the host should mail a welcome; true by default.'),
 })
 
 export const listMembers = operation({
@@ -57,7 +54,7 @@ export const listMembers = operation({
   summary: 'List the members of the network, or the one with an e-mail address.',
   description: 'Active members alone, full and limited. Members who left, were removed or banned are not listed.',
   query: {
-    email: describe(optional(EmailFilter), 'Only the member with this address, in any case; an empty one finds nobody.'),
+    email: describe(optional(EmailFilter), 'Only the member with this address, in any case; an empty one finds no one.'),
   },
   returns: paged(Member),
   handle: (call) => {
@@ -74,7 +71,7 @@ export const createMember = operation({
   scope: 'members:write',
   summary: 'Create a member, or make a limited member a full one.',
   description:
-    'Somebody who was removed comes back under the same id. It sends `MemberJoinedHook` for the network, or for each space of a limited member. This one answer shows the address as it was sent.',
+    'A person who was removed comes back under the same id. It sends `MemberJoinedHook` for the network, or for each space of a limited member. This one response shows the address as it was sent.',
   status: 201,
   body: MemberCreate,
   example: {
@@ -110,7 +107,7 @@ export const createMember = operation({
     const record = presentMember(call, member)
     if (send_welcome_email)
       call.emit('WelcomeEmailRequested', { member: record, email: member.email, network_id: call.network.id })
-    // The one answer that shows the address as supplied (interface.md, 7.1).
+    // The one response that shows the address as supplied (interface.md, 7.1).
     return { ...record, email: names.email }
   },
 })
@@ -121,7 +118,7 @@ export const memberByEmail = operation({
   path: '/members/by_email',
   scope: 'members:read',
   summary: 'Find a member by e-mail address.',
-  description: 'A member who has left is a 404, as is an address that nobody has.',
+  description: 'A member who has left is a 404, as is an address that no member has.',
   query: {
     email: describe(EmailFilter, 'The address, in any case. It is found even where records hide it.'),
   },

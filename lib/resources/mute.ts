@@ -15,7 +15,7 @@ export const mutePost = operation({
   scope: 'mute:write',
   summary: 'Switch off the notifications of a post for a member; no error if they are off.',
   description:
-    'The host leaves the member out when it tells others about a change of the post. No event is sent, and a repetition changes nothing.',
+    'The host leaves the member out when it notifies others of a change of the post. No event is sent, and a repetition changes nothing.',
   query: whose,
   errors: [notFound('Post'), notFound('Member')],
   async handle(call) {

@@ -104,7 +104,7 @@ export const deleteOption = operation({
   method: 'DELETE',
   path: '/custom_fields/:custom_field_id/options/:id/',
   scope: 'options:write',
-  summary: 'Delete an option; nobody has chosen it any more.',
+  summary: 'Delete an option; no member has chosen it any more.',
   description:
     'An answer that chose nothing else goes with it, without an event. Deleting a tag or a badge this way sends `MemberTagRemovedHook` or `MemberBadgeRemovedHook` for each member who had it.',
   errors: [notFound('Custom field'), notFound('Option')],

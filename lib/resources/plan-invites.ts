@@ -18,7 +18,7 @@ export const listPlanInvites = operation({
   path: '/plans/:plan_id/invites',
   scope: 'invites:read',
   summary: 'List the invites to a plan.',
-  description: 'Open and accepted ones; `accepted_at` tells them apart. Invites to the network have their own list.',
+  description: 'Open and accepted ones; `accepted_at` distinguishes them. Invites to the network have their own list.',
   returns: paged(Invite),
   errors: [notFound('Plan')],
   async handle(call) {
@@ -32,9 +32,9 @@ export const createPlanInvite = operation({
   method: 'POST',
   path: '/plans/:plan_id/invites',
   scope: 'invites:write',
-  summary: 'Invite somebody to a plan, by e-mail address or as a member.',
+  summary: 'Invite a person to a plan, by e-mail address or as a member.',
   description:
-    'The host mails it, on `InviteEmailRequestedHook`. Somebody who has the plan, an open invite to it or a ban is a 422, and so is an archived plan.',
+    'The host mails it, on `InviteEmailRequestedHook`. A person who has the plan, an open invite to it or a ban is a 422, and so is an archived plan.',
   query: {
     email: describe(
       optional(EmailQuery),
@@ -104,7 +104,7 @@ export const deletePlanInvite = operation({
   method: 'DELETE',
   path: '/plans/:plan_id/invites/:id/',
   scope: 'invites:write',
-  summary: 'Revoke an invite to a plan that nobody has accepted.',
+  summary: 'Revoke an invite to a plan that has not been accepted.',
   description:
     'The recipient can no longer accept it. An accepted invite is a 409: take the member off the plan instead. No event is sent.',
   errors: [notFound('Plan'), notFound('Invite'), accepted],
@@ -128,7 +128,7 @@ async function recipientOf(
     const recipient_email = email ?? fail(invalid('email', 'user_id'), 'email or user_id is required')
     return { recipient_email, recipient_id: null }
   }
-  // Locked, so that nobody is invited who is leaving at the same time.
+  // Locked, so that no one is invited who is leaving at the same time.
   const member = await tx.lock(members, user_id, 'share')
   if (member?.state !== 'active') fail(invalid('user_id'), `user_id: there is no member ${user_id} in this network`)
   if (email !== undefined && emailKey(email) !== member.email_key)

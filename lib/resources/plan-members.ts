@@ -63,7 +63,7 @@ export const showPlanMember = operation({
   path: '/plans/:plan_id/members/:member_id/',
   scope: 'members:read',
   summary: 'Show a member of a plan.',
-  description: 'A member who does not have the plan is a 404, so this is the way to ask for access.',
+  description: 'A member who does not have the plan is a 404, so this is the way to check access.',
   returns: Member,
   errors: [notFound('Plan'), notFound('Member')],
   async handle(call) {

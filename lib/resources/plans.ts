@@ -47,7 +47,7 @@ export const showPlan = operation({
   path: '/plans/:id/',
   scope: 'plans:read',
   summary: 'Show a plan.',
-  description: 'An archived plan is shown too; its `status` tells it.',
+  description: 'An archived plan is shown too; its `status` says so.',
   returns: Plan,
   errors: [notFound('Plan')],
   handle: async (call) => presentPlan(call, found(await call.tx.get(plans, call.params.id), 'Plan')),
@@ -68,7 +68,7 @@ export const archivePlan = operation({
     const open = ['visible', 'hidden', 'pending', 'rejected', 'legacy'] as const
     const archived = await call.tx.update(plans, plan.id, { status: 'archived', ...call.touch() }, { status: open })
     if (!archived) fail(invalid('id'), 'The plan is archived already')
-    // After the change, which nobody can buy past: throwing takes it back.
+    // After the change, which no purchase can get past: throwing takes it back.
     await refuseApple(call, plan)
     const announceCancel = (subscription: SubscriptionRow, member: MemberRow) =>
       call.emit('MemberSubscriptionCanceled', presentSubscription(call, subscription, member))

@@ -26,7 +26,7 @@ import { type PostRow, posts } from '../storage/tables/content.ts'
 import { spaces } from '../storage/tables/members.ts'
 
 const PollCreate = request('PollRequest', {
-  space_id: describe(IdInput, 'The space in which to ask. It cannot change afterwards.'),
+  space_id: describe(IdInput, 'The space in which to publish it. It cannot change afterwards.'),
   title: describe(Title, 'The question, on one line.'),
   description: describe(
     optionalOrNull(LongText),
@@ -48,7 +48,7 @@ const PollCreate = request('PollRequest', {
   ),
   notify: describe(
     byDefault(optional(BoolInput), false),
-    'Whether the host is asked to tell the members of the network; false by default.',
+    'Whether the host should notify the members of the network; false by default.',
   ),
 })
 

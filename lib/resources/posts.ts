@@ -41,7 +41,7 @@ const PostUpdate = request('PostUpdateRequest', {
 const notify = {
   notify: describe(
     byDefault(optional(BoolQuery), false),
-    'Whether the host is asked to tell the members of the network; false by default.',
+    'Whether the host should notify the members of the network; false by default.',
   ),
 }
 
@@ -52,7 +52,7 @@ export const listPosts = operation({
   scope: 'posts:read',
   summary: 'List posts, articles, polls, questions and events, newest first.',
   description:
-    'Everything that appears in a feed; `post_type` tells what it is. Polls and events have lists with more about them.',
+    'Everything that appears in a feed; `post_type` says what it is. Polls and events have lists with more about them.',
   query: {
     space_id: describe(optional(IdInput), 'Only those in this space.'),
   },

@@ -34,7 +34,7 @@ export const showPurchase = operation({
   path: '/purchases/:id/',
   scope: 'purchases:read',
   summary: 'Show a purchase, also one that was revoked.',
-  description: 'It tells what was bought, by whom and when; the plan is shown as it was then.',
+  description: 'It shows what was bought, by whom and when; the plan is shown as it was then.',
   returns: Purchase,
   errors: [notFound('Purchase')],
   async handle(call) {

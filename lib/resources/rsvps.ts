@@ -108,7 +108,7 @@ export const updateRsvp = operation({
   scope: 'rsvps:write',
   summary: 'Change an RSVP.',
   description:
-    'It sends `RsvpUpdatedHook` if something changed. The event must still take answers, and nobody can have two for one occurrence.',
+    'It sends `RsvpUpdatedHook` if something changed. The event must still take answers, and no member can have two for one occurrence.',
   body: RsvpUpdate,
   example: { status: 'no' },
   returns: Rsvp,
@@ -127,7 +127,7 @@ export const updateRsvp = operation({
     const seen = (await rsvpOf(call, call.params)).rsvp
     const guest = await guestOf(call, seen.event_id, member_id ?? seen.member_id)
     const event = await openEvent(call, seen.event_id, 'update')
-    // Under the lock of the event nobody else changes it.
+    // Under the lock of the event no other request changes it.
     const { rsvp } = await rsvpOf(call, call.params)
     orConflict(guest.id === (member_id ?? rsvp.member_id) ? rsvp : undefined, `rsvps ${rsvp.id}`)
     const occurrence = instance_at === undefined ? rsvp.instance_at : await occurrenceOf(call, event, instance_at)

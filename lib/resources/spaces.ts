@@ -110,7 +110,7 @@ export const deleteSpace = operation({
   errors: [notFound('Space'), invalid('id')],
   async handle({ tx, params }) {
     const space = found(await tx.get(spaces, params.id), 'Space')
-    // This locks it: nobody writes in it from here on.
+    // This locks it: no one writes in it from here on.
     await changePosition(tx, space, { collection_id: null, position: null })
     if (await tx.first(posts, { space_id: space.id }))
       fail(invalid('id'), 'The space still holds posts, polls or events. Delete them first')

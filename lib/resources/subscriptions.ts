@@ -46,7 +46,7 @@ export const showSubscription = operation({
   path: '/subscriptions/:id',
   scope: 'subscriptions:read',
   summary: 'Show a subscription, live or ended.',
-  description: 'It tells what was bought, by whom and for which period; the plan is shown as it was then.',
+  description: 'It shows what was bought, by whom and for which period; the plan is shown as it was then.',
   returns: Subscription,
   errors: [notFound('Subscription')],
   async handle(call) {

@@ -38,7 +38,7 @@ export const createTag = operation({
   path: '/tags',
   scope: 'tags:write',
   summary: 'Create a tag.',
-  description: 'Nobody has the tag yet, so no event is sent.',
+  description: 'No member has the tag yet, so no event is sent.',
   status: 201,
   body: TagCreate,
   returns: Tag,

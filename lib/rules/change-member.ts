@@ -57,7 +57,7 @@ export async function changeMember(
 }
 
 /**
- * Takes an address from a removed member, for whom it was kept: they come back as somebody else then.
+ * Takes an address from a removed member, for whom it was kept: they come back as another person then.
  * @throws ApiError 422 when it is that of a member, or of a banned one
  */
 async function freeAddress({ tx, touch }: Context, email: string): Promise<void> {

@@ -14,7 +14,7 @@ export interface HtmlVisitor {
 const unread: ReadonlySet<string> = new Set(['script', 'style', 'iframe', 'noembed', 'noframes', 'title'])
 
 /**
- * Names that no element has, as in `<https://example.org>` and `<mia@example.org>`: these are what somebody typed as text.
+ * Names that no element has, as in `<https://example.org>` and `<mia@example.org>`: these were typed as text.
  */
 const isTyped = (name: string): boolean => name.endsWith(':') || name.includes('@')
 

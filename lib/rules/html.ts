@@ -27,7 +27,7 @@ const maxDepth = 32
 const mention = 'mighty-mention'
 
 /**
- * HTML, or a text as somebody typed it, as safe HTML (docs/gaps.md, comments). The same comes out of what came out. Its elements are
+ * HTML, or a text as it was typed, as safe HTML (docs/gaps.md, comments). The same comes out of what came out. Its elements are
  * closed in the order of browsers, so that these make no others of them.
  */
 export function commentHtml(text: string): string {
@@ -101,7 +101,7 @@ function directionOf(attributes: ReadonlyMap<string, string>): string {
   return ['ltr', 'rtl', 'auto'].includes(direction) ? ` dir="${direction}"` : ''
 }
 
-/** The attributes of a link; `undefined` if it neither leads anywhere nor mentions anybody. */
+/** The attributes of a link; `undefined` if it neither leads anywhere nor mentions anyone. */
 function linkAttributes(attributes: ReadonlyMap<string, string>): string | undefined {
   const isMention = attributes.get('class')?.split(/\s+/).includes(mention) === true
   const id = attributes.get('data-user-id') ?? ''

@@ -38,7 +38,7 @@ export async function checkInvitable(
   return member
 }
 
-/** Invites somebody, and asks the host to send the mail. */
+/** Invites a person, and has the host send the mail. */
 export async function invite(
   call: Emitter<'InviteEmailRequested'>,
   fields: Omit<NewIn<typeof invites>, 'id' | 'created_at' | 'updated_at' | 'email_key' | 'open_key' | 'sent_at'> &
@@ -78,13 +78,13 @@ export async function resendInvite(call: Emitter<'InviteEmailRequested'>, before
   return sent
 }
 
-/** Asks the host to mail an invite: it has the mailer. The address is the host's own, so it is not masked. */
+/** Has the host mail an invite: it has the mailer. The address is the host's own, so it is not masked. */
 export function requestInviteMail(call: Emitter<'InviteEmailRequested'>, row: InviteRow): void {
   call.emit('InviteEmailRequested', { ...row, invite_id: row.id })
 }
 
 /**
- * Takes an invite back while nobody has accepted it.
+ * Takes an invite back that has not been accepted.
  * @returns whether it was still open
  */
 export async function withdrawInvite({ tx }: Pick<Context, 'tx'>, row: InviteRow): Promise<boolean> {

@@ -76,7 +76,7 @@ export async function deleteAccount(call: Emitter<'MemberLeft'>, id: Id): Promis
   const known = await tx.get(members, id)
   const former = known?.state === 'removed' || known?.state === 'banned' ? known : undefined
   if (known?.state === 'active') await keepAHost(tx, known)
-  // Unchanged, so that somebody who is removed at the same moment is deleted all the same.
+  // Unchanged, so that a person who is removed at the same moment is deleted all the same.
   const member = await lockUnchanged(tx, found(known?.state === 'deleted' ? undefined : known, 'Member'))
   await endPayments(call, member)
   if (!former) return leaveNetwork(call, member, 'deleted')
@@ -94,7 +94,7 @@ export async function endPayments(context: Context, member: MemberRow): Promise<
     await revokePurchase(context, row)
 }
 
-/** The plans that a former member still pays for, locked. Ask for them before the member is locked. */
+/** The plans that a former member still pays for, locked. Read them before the member is locked. */
 export async function paidPlans({ tx }: Pick<Context, 'tx'>, { id: member_id }: MemberRow): Promise<readonly PlanRow[]> {
   const subscribed = await tx.find(subscriptions, { where: { member_id, status: liveStates } })
   const bought = await tx.find(purchases, { where: { member_id, revoked_at: null } })
@@ -107,7 +107,7 @@ export async function paidPlans({ tx }: Pick<Context, 'tx'>, { id: member_id }: 
   return paid
 }
 
-/** Opens the plans again that somebody who comes back has gone on paying for, with the spaces that those open. */
+/** Opens the plans again that a person who comes back has gone on paying for, with the spaces that those open. */
 export async function restoreAccess(call: Emitter<'MemberJoined'>, member: MemberRow, paid: readonly PlanRow[]): Promise<void> {
   for (const plan of paid) {
     const source = await paidSource(call, { plan_id: plan.id, member_id: member.id })

@@ -1,6 +1,6 @@
 /** Web addresses in texts, and those that a link may lead to. */
 
-/** Characters that nobody sees, and that may turn the others around: an address with them would not be the one that it looks like. */
+/** Invisible characters, which may turn the others around: an address with them would not be the one that it looks like. */
 const unseen = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
 
 // Up to the next space, quote or bracket; a URL with more than that in it is written percent-encoded.

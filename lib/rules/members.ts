@@ -34,7 +34,7 @@ export async function activeMember({ tx }: Pick<Context, 'tx'>, id: Id): Promise
 }
 
 /**
- * A member who is still there, locked: they do not leave before the transaction ends, so that nothing is given to somebody who
+ * A member who is still there, locked: they do not leave before the transaction ends, so that nothing is given to a person who
  * has gone.
  * @param strength `share` where others may do the same concurrently
  * @throws ApiError 404
@@ -64,7 +64,7 @@ export async function lockNetwork(tx: ScopedTx): Promise<NetworkRow> {
 }
 
 /**
- * Refuses an address for the member who has it. That of a removed member is refused to nobody.
+ * Refuses an address for the member who has it. That of a removed member is never refused.
  * @param field what the caller calls the address
  * @throws ApiError 422 when they are banned, or a member
  */
@@ -76,7 +76,7 @@ export function refuseHolder(field: string, member: MemberRow): void {
 }
 
 /**
- * The last host stays a host: without one nobody could administer the network.
+ * The last host stays a host: otherwise the network could not be administered.
  * @throws ApiError 422
  */
 export async function keepAHost(tx: ScopedTx, member: MemberRow): Promise<void> {
@@ -84,7 +84,7 @@ export async function keepAHost(tx: ScopedTx, member: MemberRow): Promise<void> 
   // Locked, so that two hosts cannot go at the same moment, each counting on the other.
   await lockNetwork(tx)
   const hosts = await tx.find(members, { where: { state: 'active', role: 'host' }, limit: 2 })
-  // Somebody else may have made the member less than a host since it was read.
+  // Another request may have made the member less than a host since it was read.
   if (hosts.every(({ id }) => id === member.id))
     fail(invalid('role'), 'This is the last host of the network. Make another member a host first')
 }

@@ -1,8 +1,8 @@
 /**
  * What becomes of an open invite when its recipient joins, takes another address or leaves.
  *
- * Whoever makes an invite holds the network with `update`, and whoever joins or takes another address holds it with `share`. So
- * nobody is invited while they join.
+ * A request that makes an invite locks the network with `update`; one that joins or takes another address locks it with `share`.
+ * So no one is invited while they join.
  */
 import type { Context } from '../context.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
@@ -18,13 +18,13 @@ export function openKey({ recipient_email, plan_id }: Pick<InviteRow, 'recipient
   return plan_id === null ? email : `${email} ${plan_id}`
 }
 
-/** Holds off new invites until the transaction ends. Somebody who joins or takes another address asks for it first. */
+/** Holds off new invites until the transaction ends. A request that joins or takes another address takes it first. */
 export async function holdInvites(tx: ScopedTx): Promise<void> {
   await tx.lock(networks, tx.network_id, 'share')
 }
 
 /**
- * Closes the open invite to a member's address, now that they have what it offers: nobody need answer it, and another one may
+ * Closes the open invite to a member's address, now that they have what it offers: no one need accept it, and another one may
  * follow when they have lost that again. The caller has locked the member.
  * @param plan_id the plan that they got; null for the network
  */
@@ -38,7 +38,7 @@ export async function closeInvite(
 }
 
 /**
- * Moves the invites of a member to the address that they have from now on. The former one is no longer theirs: somebody else may
+ * Moves the invites of a member to the address that they have from now on. The former one is no longer theirs: another person may
  * be invited to it.
  */
 export async function moveInvites({ tx, touch }: Context, member: MemberRow, recipient_email: string): Promise<void> {
@@ -64,7 +64,7 @@ export async function releaseInvites({ tx, touch }: Context, member: MemberRow):
     await tx.update(invites, id, { recipient_id: member.id, open_key: null, ...touch() })
 }
 
-/** The invites to a member's address, without those of somebody who had it before. */
+/** The invites to a member's address, without those of a person who had it before. */
 async function invitesOf(tx: ScopedTx, { id, email_key }: MemberRow): Promise<InviteRow[]> {
   const held = email_key === null ? [] : await tx.find(invites, { where: { email_key } })
   return held.filter(({ recipient_id }) => recipient_id === null || recipient_id === id)

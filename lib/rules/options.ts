@@ -15,7 +15,7 @@ export async function fieldOf({ tx }: Pick<Context, 'tx'>, id: Id): Promise<Cust
 }
 
 /**
- * The same, locked: with `update` nobody else adds options or answers to it.
+ * The same, locked: with `update` no other request adds options or answers to it.
  * @throws ApiError 404
  */
 export async function lockField({ tx }: Pick<Context, 'tx'>, id: Id, strength: LockStrength): Promise<CustomFieldRow> {

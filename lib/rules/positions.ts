@@ -6,7 +6,7 @@ import type { Row, Table } from '../storage/table.ts'
 
 /**
  * Moves everything behind a position that has become free up by one. The caller has locked what the
- * list belongs to, so that nobody else moves anything in it at the same time.
+ * list belongs to, so that no other request moves anything in it at the same time.
  * @param where the rows of the list
  * @param position the free position
  */

@@ -22,7 +22,7 @@ const shortened = (words: string): string =>
   words.length > summaryLength ? `${words.slice(0, summaryLength - 1).replace(/[\ud800-\udbff]$/, '')}…` : words
 
 /**
- * Asks the host to tell the network's members about a post: it has the mailer.
+ * Has the host notify the network's members of a post: it has the mailer.
  * @param muted_member_ids the members to leave out; empty for a new post
  */
 export function requestNotification(

@@ -21,7 +21,7 @@ export async function segmentOf({ tx }: Pick<Context, 'tx'>, kind: SegmentRow['k
 }
 
 /**
- * The same, locked: nobody gets it any more.
+ * The same, locked: no member gets it any more.
  * @throws ApiError 404
  */
 export async function lockSegment({ tx }: Pick<Context, 'tx'>, kind: SegmentRow['kind'], id: Id): Promise<SegmentRow> {
@@ -50,7 +50,7 @@ export async function giveSegment(context: Pick<Context, 'tx' | 'stamp'>, member
 /**
  * Takes a segment from a member; its `member_count` goes down. The caller has locked the member.
  * @returns whether they had it
- * @throws Conflict when somebody else took it at the same moment; the kernel runs the work again
+ * @throws Conflict when another request took it at the same moment; the kernel runs the work again
  */
 export async function takeSegment({ tx }: Pick<Context, 'tx'>, member_id: Id, segment_id: Id): Promise<boolean> {
   const assignment = await tx.first(memberSegments, { member_id, segment_id })

@@ -25,7 +25,7 @@ type TargetOf = (instance_at: string) => string | undefined
 
 /**
  * Moves the answers to single occurrences and their cancellations to where the changed event has them, and removes the others.
- * The event is locked with `update`, so that nobody answers at the same time.
+ * The event is locked with `update`, so that no member answers at the same time.
  */
 export async function keepOccurrences(
   call: Emitter<'RsvpUpdated' | 'RsvpDeleted'>,

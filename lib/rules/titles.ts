@@ -4,7 +4,7 @@ import { fail, invalid } from '../errors.ts'
 import type { Id } from '../storage/table.ts'
 import { type SegmentRow, segments } from '../storage/tables/custom-fields.ts'
 
-/** The comparison key of a title: case does not matter, nor the composition of accented letters, nor what nobody sees. */
+/** The comparison key of a title: case does not matter, nor the composition of accented letters, nor invisible characters. */
 export const titleKey = (title: string): string =>
   title
     .replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '')
@@ -33,8 +33,8 @@ export const searchKey = (title: string): string =>
 export const newTitle = (title: string) => ({ title, title_key: titleKey(title), twin_id: '0' })
 
 /**
- * A tag, badge or option of a field with this title. It needs no lock: whoever adds the same title at the same moment violates a
- * key, and looks again.
+ * A tag, badge or option of a field with this title. It needs no lock: a request that adds the same title at the same moment
+ * violates a key, and looks again.
  */
 export const segmentTitled = ({ tx }: Pick<Context, 'tx'>, custom_field_id: Id, title: string): Promise<SegmentRow | undefined> =>
   tx.first(segments, { custom_field_id, title_key: titleKey(title) })
@@ -63,8 +63,8 @@ export async function addSegment(context: Pick<Context, 'tx' | 'stamp'>, segment
 }
 
 /**
- * The same for a caller who has looked for the title and takes the one that is there: to look twice would refuse what somebody else
- * has added in between.
+ * The same for a caller who has looked for the title and takes the one that is there: to look twice would refuse what another
+ * request has added in between.
  * @throws UniqueViolation when its field has one with this title; the kernel runs the work again
  */
 export function insertSegment({ tx, stamp }: Pick<Context, 'tx' | 'stamp'>, segment: NewSegment): Promise<SegmentRow> {

@@ -24,7 +24,7 @@ const references = (tables as readonly Table<Row>[]).flatMap((table) =>
   ),
 )
 
-/** By the name of the table to which they point: an operation may ask for thousands of rows. */
+/** By the name of the table to which they point: an operation may read thousands of rows. */
 const pointers = Map.groupBy(references, ({ to }) => to)
 const pointingTo = (name: string) => pointers.get(name) ?? []
 

@@ -90,7 +90,8 @@ export type LockStrength = 'share' | 'update'
 
 /**
  * One transaction's door to the data. Rows that come out are frozen or copies: nothing that a caller does to them reaches
- * the store. A transaction reads its own writes. Calls may come before the answers to earlier ones; carry them out in their order.
+ * the store. A transaction reads its own writes. Calls may come before the results of earlier ones; carry them out in their
+ * order.
  */
 export interface Tx {
   /** The row with this id, or `undefined`. */
@@ -142,12 +143,12 @@ export interface TransactionOptions {
 }
 
 /**
- * Ways that only make a storage faster. All are optional, and leaving them out changes no answer.
+ * Ways that only make a storage faster. All are optional, and leaving them out changes no result.
  * @experimental they may change in any version
  */
 export interface FastPaths {
   /**
-   * A number that changes with every commit, before anybody can hear of that commit. If it is the number of a moment before a
+   * A number that changes with every commit, before any caller can see that commit. If it is the number of a moment before a
    * read began, the rows of that read are still the same. `NaN` if nothing is certain. It must be much cheaper than a read.
    * @param tables only commits that change rows of these tables matter. A storage that does not distinguish them counts every commit
    */

@@ -1,4 +1,4 @@
-/** Queries over tables of a host, whose functions know equality and order alone: what else they ask for is looked at here. */
+/** Queries over tables of a host, whose functions know equality and order alone: other conditions are evaluated here. */
 import { compareIds, comparing } from './compare.ts'
 import { isFurther, meeting } from './conditions.ts'
 import type { Query } from './contract.ts'
@@ -36,6 +36,6 @@ export async function evaluated(find: Find, table: Pick<Table, 'name' | 'columns
     .slice(offset, offset + limit)
 }
 
-/** Whether a query asks a table of a host for more than equality and order. */
+/** Whether a query of a host's table has more than equality and order. */
 export const asksForMore = (query: Query<Row>, columns: Columns): boolean =>
   isFurther(query) || (query.order !== undefined && columns[query.order.by]?.derived !== undefined)

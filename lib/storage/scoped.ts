@@ -84,7 +84,7 @@ class NetworkTx implements ScopedTx {
     this.#network_id = network_id
   }
 
-  // No field: a hook could set it. The methods read the private one, which nobody can replace.
+  // No field: a hook could set it. The methods read the private one, which can't be replaced.
   get network_id(): Id {
     return this.#network_id
   }
@@ -98,7 +98,7 @@ class NetworkTx implements ScopedTx {
   }
 
   async get<R extends Row, N>(table: Table<R, N>, id: Id): Promise<R | undefined> {
-    // Any uint64 may be asked for; what no record can have is not worth a look.
+    // Any uint64 may be requested; what no record can have is not worth a look.
     if (!isStorableId(id)) return undefined
     const row = await this.#tx.get(table, id)
     return row?.network_id === this.#network_id ? row : undefined

@@ -31,7 +31,7 @@ export interface Column<Value = unknown, Omittable extends boolean = boolean> {
   readonly default?: Value
   /** Of a column with an id of another table: which one, and what its removal does. */
   readonly references?: Reference
-  /** Whether the value tells something about the person whose row it is: then an erasure takes it out of the row. */
+  /** Whether the value says something about the person whose row it is: then an erasure takes it out of the row. */
   readonly personal?: boolean
   /** Of a column that follows from others of its row: the library keeps it, and no caller sets it. */
   readonly derived?: Derivation
@@ -80,7 +80,7 @@ export interface Table<R extends Row = Row, New = unknown> {
    */
   readonly indexes: readonly (readonly string[])[]
   /**
-   * By column, the value that most rows have and that no list asks for. An index with that column need not have those rows, and
+   * By column, the value that most rows have and that no list selects. An index with that column need not have those rows, and
    * then costs nothing when one is added.
    */
   readonly usual?: Readonly<Record<string, string>>
@@ -168,7 +168,7 @@ export const derivedColumns = ({ columns }: Pick<Table, 'columns'>, row: object)
 /** The same column, whose value an erasure replaces by null, by its default, or by an empty text. */
 export const personal = <C extends Column>(of: C): C => ({ ...of, personal: true })
 
-/** The same column, whose value stays when the person is erased: it tells nothing about them. */
+/** The same column, whose value stays when the person is erased: it says nothing about them. */
 export const kept = <C extends Column>(of: C): C => ({ ...of, personal: false })
 
 /** The personal columns of a table, each with the value that an erased row has. */

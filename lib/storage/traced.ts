@@ -67,7 +67,7 @@ function carrying(tx: Tx, trace: string | undefined): Tx {
     remove: (table, id, guard) => tx.remove(table, id, guard),
     lock: (table, id, strength) => tx.lock(table, id, strength),
     append: (records) => tx.append(records.map(withTrace)),
-    // Asked for, it hands the connection over to the host.
+    // On request, it hands the connection over to the host.
     get native() {
       return tx.native
     },

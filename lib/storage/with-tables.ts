@@ -15,7 +15,7 @@ import type { CollectionRow, MemberRow, SpaceRow } from './tables/members.ts'
 import type { InviteRow, PlanMembershipRow, PlanRow, PurchaseRow, SubscriptionRow } from './tables/plans.ts'
 import { tables } from './tables.ts'
 
-/** The functions that a host may provide for one table; `Tx` describes each. A missing function is answered with 403. */
+/** The functions that a host may provide for one table; `Tx` describes each. A missing function is a 403. */
 export interface HostTable<R extends Row, Native = unknown> {
   /** The row with this id, or `undefined`. */
   get?(native: Native, id: Id): Promise<R | undefined>
@@ -70,7 +70,7 @@ export type HostTables<Native = unknown> = { readonly [Name in keyof HostRows]?:
 type AnyHostTable = HostTable<Row, unknown>
 
 /**
- * A storage that asks the host for some tables, and `storage` for all others.
+ * A storage that reads some tables from the host, and all others from `storage`.
  *
  * @param storage where everything else is; what its transactions have as `native` is what the host's functions are given
  * @param hostTables the host's functions
@@ -193,7 +193,7 @@ function wrapped(tx: Tx, byName: ReadonlyMap<string, AnyHostTable>): Tx {
 const withoutDerived = <T extends object>({ columns }: Pick<Table, 'columns'>, row: T): T =>
   Object.fromEntries(Object.entries(row).filter(([name]) => !columns[name]?.derived)) as T
 
-/** The sums as a patch: nobody else changes a row that is locked. */
+/** The sums as a patch: no other transaction changes a row that is locked. */
 const incremented = (row: Row, by: Increment<Row>): Patch<Row> =>
   Object.fromEntries(Object.entries<number>(by).map(([name, added]) => [name, Number(row[name as keyof Row]) + added]))
 

@@ -65,7 +65,7 @@ export function event(id: string): EventRecord {
 }
 
 /**
- * Runs a transaction, and runs it again while the storage throws `conflict`, as the contract asks of its callers.
+ * Runs a transaction, and runs it again while the storage throws `conflict`, as the contract requires of its callers.
  * @throws what `work` or the storage throws; a conflict too, when it does not end
  */
 export async function transact<T>(storage: Storage, work: (tx: Tx) => Promise<T>): Promise<T> {

@@ -65,7 +65,7 @@ export interface Beginning {
    */
   readonly begun: Promise<Held>
   /**
-   * Gives the connection to the next one who waits for one, if anybody does. To be called when the end of the transaction is on its
+   * Gives the connection to the next one who waits for one, if any does. To be called when the end of the transaction is on its
    * way: the next BEGIN leaves with it, and its response comes first. If this transaction could not end, that BEGIN fails and
    * takes another connection.
    */

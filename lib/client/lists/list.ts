@@ -1,4 +1,4 @@
-/** A list that is asked for as it is used: a page, all records, or page by page. */
+/** A list that is requested as it is used: a page, all records, or page by page. */
 
 import { InvalidResponse } from '../errors.ts'
 import { endlessWatch } from './endless.ts'
@@ -25,13 +25,13 @@ export interface List<Item> extends Promise<Page<Item>>, AsyncIterable<Item> {
 }
 
 /**
- * Asks for a page.
+ * Requests a page.
  * @param next the link to it; left out for the first one
  * @param wanted how many records are wanted, if the query does not say
  */
 export type FetchPage<Item> = (next: string | undefined, wanted: number | undefined) => Promise<ReadPage<Item>>
 
-/** Makes a list of a way to ask for its pages. */
+/** Makes a list of a function that requests its pages. */
 export function listOf<Item>(name: string, fetchPage: FetchPage<Item>): List<Item> {
   let first: Promise<Page<Item>> | undefined
   const firstPage = (): Promise<Page<Item>> => {
@@ -46,7 +46,7 @@ export function listOf<Item>(name: string, fetchPage: FetchPage<Item>): List<Ite
       const { page, isGuess } = await fetchPage(next, wanted)
       const reason = reasonOf(page)
       if (reason !== undefined) {
-        // A server that sends the whole list, whichever page is asked for.
+        // A server that sends the whole list, whichever page is requested.
         if (wasGuess) return
         const { status, headers, requestId } = page
         throw new InvalidResponse(`${name}: ${reason}`, { code: 'invalid_response', status, headers, requestId })
@@ -63,7 +63,7 @@ export function listOf<Item>(name: string, fetchPage: FetchPage<Item>): List<Ite
   }
 
   return {
-    // biome-ignore lint/suspicious/noThenProperty: a list is awaited for its first page, and asks for nothing until then.
+    // biome-ignore lint/suspicious/noThenProperty: a list is awaited for its first page, and requests nothing until then.
     then: (onPage, onError) => firstPage().then(onPage, onError),
     catch: (onError) => firstPage().catch(onError),
     finally: (onEnd) => firstPage().finally(onEnd),

@@ -14,9 +14,9 @@ export interface Page<Item> {
     /** The address of the next page, for `list({ from })`; `null` on the last page. */
     readonly next: string | null
   }
-  /** The HTTP status of the answer. */
+  /** The HTTP status of the response. */
   readonly status: number
-  /** The headers of the answer. */
+  /** The headers of the response. */
   readonly headers: Headers
   /** The id under which the server has logged the request; `undefined` if it sent none. */
   readonly requestId: string | undefined
@@ -49,7 +49,7 @@ function nextByNumber(url: string, count: number): string | null {
 
 /**
  * Reads a page: `{ items, links }`, or the records alone.
- * @param url the address that was asked
+ * @param url the address that was requested
  * @throws InvalidResponse if it is neither, for a link that is no address, and for a header of links that is too long
  */
 export function readPage<Item>(url: string, { status, headers, requestId, body }: Received): ReadPage<Item> {
@@ -58,7 +58,7 @@ export function readPage<Item>(url: string, { status, headers, requestId, body }
     new InvalidResponse(`GET ${new URL(url).pathname}: ${sentence}`, {
       ...{ code: 'invalid_response', status, headers, requestId, body },
     })
-  if (!Array.isArray(items)) throw invalid('the answer is no list of records')
+  if (!Array.isArray(items)) throw invalid('the response is no list of records')
   const links = isObject(body) && isObject(body['links']) ? body['links'] : undefined
   const header = links ? '' : (headers.get('link') ?? '')
   if (header.length > maxLinkHeader) throw invalid(`the header Link is longer than ${maxLinkHeader} characters`)

@@ -7,7 +7,7 @@ export interface BadgesMethods {
   /**
    * Create a badge. `POST /badges`
    *
-   * Upload the picture first: the badge needs its `avatar_id`. Nobody has the badge yet, so no event is sent.
+   * Upload the picture first: the badge needs its `avatar_id`. No member has the badge yet, so no event is sent.
    */
   create(body: Body<'badges.create'>, options?: CallOptions): CallOf<'badges.create'>
   /**

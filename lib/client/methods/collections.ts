@@ -19,13 +19,13 @@ export interface CollectionsMethods {
   /**
    * List the collections of the network. `GET /collections`
    *
-   * Collections group spaces for members. `position` tells the order in which to show them.
+   * Collections group spaces for members. `position` gives the order in which to show them.
    */
   list(query?: ListQuery, options?: CallOptions): ListOf<'collections.list'>
   /**
    * Move spaces of a collection to other positions; the others keep their order in the remaining positions. `PUT /collections/{id}/order`
    *
-   * Name only the spaces that move. All of it happens or none, and the answer has every space of the collection on one page.
+   * Name only the spaces that move. All of it happens or none, and the response has every space of the collection on one page.
    */
   order(id: Id, body: Body<'collections.order'>, options?: CallOptions): PageOf<'collections.order'>
   /**

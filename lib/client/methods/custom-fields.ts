@@ -89,7 +89,7 @@ export interface CustomFieldsOptionsMethods {
    */
   create(customFieldId: Id, body: Body<'options.create'>, options?: CallOptions): CallOf<'options.create'>
   /**
-   * Delete an option; nobody has chosen it any more. `DELETE /custom_fields/{custom_field_id}/options/{id}/`
+   * Delete an option; no member has chosen it any more. `DELETE /custom_fields/{custom_field_id}/options/{id}/`
    *
    * An answer that chose nothing else goes with it, without an event. Deleting a tag or a badge this way sends `MemberTagRemovedHook` or `MemberBadgeRemovedHook` for each member who had it.
    */

@@ -7,7 +7,7 @@ export interface EventsMethods {
   /**
    * Create an event, once or recurring. `POST /events`
    *
-   * The token's owner is its creator. It sends `EventCreatedHook`; the host tells members, if it wants to.
+   * The token's owner is its creator. It sends `EventCreatedHook`; the host notifies members, if it wants to.
    */
   create(body: Body<'events.create'>, options?: CallOptions): CallOf<'events.create'>
   /**
@@ -67,7 +67,7 @@ export interface EventsRsvpsMethods {
   /**
    * Change an RSVP. `PUT /events/{event_id}/rsvps/{id}/`
    *
-   * It sends `RsvpUpdatedHook` if something changed. The event must still take answers, and nobody can have two for one occurrence.
+   * It sends `RsvpUpdatedHook` if something changed. The event must still take answers, and no member can have two for one occurrence.
    */
   replace(eventId: Id, id: Id, body: Body<'rsvps.update'>, options?: CallOptions): CallOf<'rsvps.update'>
   /**
@@ -79,7 +79,7 @@ export interface EventsRsvpsMethods {
   /**
    * Change an RSVP. `PATCH /events/{event_id}/rsvps/{id}/`
    *
-   * It sends `RsvpUpdatedHook` if something changed. The event must still take answers, and nobody can have two for one occurrence.
+   * It sends `RsvpUpdatedHook` if something changed. The event must still take answers, and no member can have two for one occurrence.
    */
   update(eventId: Id, id: Id, body: Body<'rsvps.update'>, options?: CallOptions): CallOf<'rsvps.update'>
 }

@@ -5,7 +5,7 @@ import type { Body, CallOf, Id, ListOf, ListQuery } from '../types.ts'
 /** `client.invites`: Invites to the network and to its plans, which the host mails. */
 export interface InvitesMethods {
   /**
-   * Invite somebody to the network by mail. `POST /invites`
+   * Invite a person to the network by mail. `POST /invites`
    *
    * The host mails it, on `InviteEmailRequestedHook`. A limited member may be invited, to become a full one. `community.acceptInvite` of the host accepts it.
    */
@@ -19,7 +19,7 @@ export interface InvitesMethods {
   /**
    * List the invites to the network; each plan lists its own invites. `GET /invites`
    *
-   * Open and accepted ones; `accepted_at` tells them apart.
+   * Open and accepted ones; `accepted_at` distinguishes them.
    */
   list(query?: ListQuery & { /** Only invites to this address, in any case; an empty one finds none. */ readonly email?: string | undefined }, options?: CallOptions): ListOf<'invites.list'>
   /**

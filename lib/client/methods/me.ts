@@ -7,7 +7,7 @@ export interface MeMethods {
   /**
    * Show who the token belongs to. `GET /me`
    *
-   * Use it to check a token. It answers for a member who has left too, as long as their key works.
+   * Use it to check a token. It responds for a member who has left, too, as long as their key works.
    */
   show(options?: CallOptions): CallOf<'me.show'>
 }

@@ -7,13 +7,13 @@ export interface MembersMethods {
   /**
    * Find a member by e-mail address. `GET /members/by_email`
    *
-   * A member who has left is a 404, as is an address that nobody has.
+   * A member who has left is a 404, as is an address that no member has.
    */
   byEmail(query: { /** The address, in any case. It is found even where records hide it. */ readonly email: string }, options?: CallOptions): CallOf<'members.by_email'>
   /**
    * Create a member, or make a limited member a full one. `POST /members`
    *
-   * Somebody who was removed comes back under the same id. It sends `MemberJoinedHook` for the network, or for each space of a limited member. This one answer shows the address as it was sent.
+   * A person who was removed comes back under the same id. It sends `MemberJoinedHook` for the network, or for each space of a limited member. This one response shows the address as it was sent.
    */
   create(body: Body<'members.create'>, options?: CallOptions): CallOf<'members.create'>
   /**
@@ -27,7 +27,7 @@ export interface MembersMethods {
    *
    * Active members alone, full and limited. Members who left, were removed or banned are not listed.
    */
-  list(query?: ListQuery & { /** Only the member with this address, in any case; an empty one finds nobody. */ readonly email?: string | undefined }, options?: CallOptions): ListOf<'members.list'>
+  list(query?: ListQuery & { /** Only the member with this address, in any case; an empty one finds no one. */ readonly email?: string | undefined }, options?: CallOptions): ListOf<'members.list'>
   /**
    * Take a member out of the network; they may join again. `DELETE /members/{id}/network_membership`
    *
@@ -69,7 +69,7 @@ export interface MembersBadgesMethods {
   /**
    * Give a badge to a member; no error if they have it already. `POST /members/{member_id}/badges`
    *
-   * It sends `MemberBadgeAddedHook` if the member did not have the badge, and answers alike either way.
+   * It sends `MemberBadgeAddedHook` if the member did not have the badge, and responds alike either way.
    */
   create(memberId: Id, body: Body<'member_badges.create'>, options?: CallOptions): CallOf<'member_badges.create'>
   /**
@@ -87,7 +87,7 @@ export interface MembersBadgesMethods {
   /**
    * Show a badge of a member. `GET /members/{member_id}/badges/{badge_id}/`
    *
-   * A badge that exists and that the member does not have is a 404, so this is the way to ask for one.
+   * A badge that exists and that the member does not have is a 404, so this is the way to check for one.
    */
   show(memberId: Id, badgeId: Id, options?: CallOptions): CallOf<'member_badges.show'>
 }
@@ -127,7 +127,7 @@ export interface MembersTagsMethods {
   /**
    * Give a tag to a member; no error if they have it already. `POST /members/{member_id}/tags`
    *
-   * It sends `MemberTagAddedHook` if the member did not have the tag, and answers alike either way.
+   * It sends `MemberTagAddedHook` if the member did not have the tag, and responds alike either way.
    */
   create(memberId: Id, body: Body<'member_tags.create'>, options?: CallOptions): CallOf<'member_tags.create'>
   /**
@@ -145,7 +145,7 @@ export interface MembersTagsMethods {
   /**
    * Show a tag of a member. `GET /members/{member_id}/tags/{tag_id}/`
    *
-   * A tag that exists and that the member does not have is a 404, so this is the way to ask for one.
+   * A tag that exists and that the member does not have is a 404, so this is the way to check for one.
    */
   show(memberId: Id, tagId: Id, options?: CallOptions): CallOf<'member_tags.show'>
 }

@@ -25,7 +25,7 @@ export interface PlansMethods {
   /**
    * Show a plan. `GET /plans/{id}/`
    *
-   * An archived plan is shown too; its `status` tells it.
+   * An archived plan is shown too; its `status` says so.
    */
   show(id: Id, options?: CallOptions): CallOf<'plans.show'>
   /** Invites to the network and to its plans, which the host mails. Below `/plans/{plan_id}/invites`. */
@@ -37,13 +37,13 @@ export interface PlansMethods {
 /** `client.plans.invites`: Invites to the network and to its plans, which the host mails. Below `/plans/{plan_id}/invites`. */
 export interface PlansInvitesMethods {
   /**
-   * Invite somebody to a plan, by e-mail address or as a member. `POST /plans/{plan_id}/invites`
+   * Invite a person to a plan, by e-mail address or as a member. `POST /plans/{plan_id}/invites`
    *
-   * The host mails it, on `InviteEmailRequestedHook`. Somebody who has the plan, an open invite to it or a ban is a 422, and so is an archived plan.
+   * The host mails it, on `InviteEmailRequestedHook`. A person who has the plan, an open invite to it or a ban is a 422, and so is an archived plan.
    */
   create(planId: Id, query?: { /** The address to invite; either this or `user_id` is needed. If both are given, they must belong to one person. */ readonly email?: string | undefined; /** The member to invite, at the address that they have; either this or `email` is needed. */ readonly user_id?: Id | undefined; /** A personal message for the mail. */ readonly message?: string | undefined }, options?: CallOptions): CallOf<'plan_invites.create'>
   /**
-   * Revoke an invite to a plan that nobody has accepted. `DELETE /plans/{plan_id}/invites/{id}/`
+   * Revoke an invite to a plan that has not been accepted. `DELETE /plans/{plan_id}/invites/{id}/`
    *
    * The recipient can no longer accept it. An accepted invite is a 409: take the member off the plan instead. No event is sent.
    */
@@ -51,7 +51,7 @@ export interface PlansInvitesMethods {
   /**
    * List the invites to a plan. `GET /plans/{plan_id}/invites`
    *
-   * Open and accepted ones; `accepted_at` tells them apart. Invites to the network have their own list.
+   * Open and accepted ones; `accepted_at` distinguishes them. Invites to the network have their own list.
    */
   list(planId: Id, query?: ListQuery, options?: CallOptions): ListOf<'plan_invites.list'>
   /**
@@ -91,7 +91,7 @@ export interface PlansMembersMethods {
   /**
    * Show a member of a plan. `GET /plans/{plan_id}/members/{member_id}/`
    *
-   * A member who does not have the plan is a 404, so this is the way to ask for access.
+   * A member who does not have the plan is a 404, so this is the way to check access.
    */
   show(planId: Id, memberId: Id, options?: CallOptions): CallOf<'plan_members.show'>
 }

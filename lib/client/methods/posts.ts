@@ -9,7 +9,7 @@ export interface PostsMethods {
    *
    * It is published immediately, with the token's owner as its author. It sends `PostCreatedHook`, or `ArticleCreatedHook` for an article.
    */
-  create(body: Body<'posts.create'>, query?: { /** Whether the host is asked to tell the members of the network; false by default. */ readonly notify?: boolean | undefined }, options?: CallOptions): CallOf<'posts.create'>
+  create(body: Body<'posts.create'>, query?: { /** Whether the host should notify the members of the network; false by default. */ readonly notify?: boolean | undefined }, options?: CallOptions): CallOf<'posts.create'>
   /**
    * Delete a post or an article with its comments, reactions and mutes. `DELETE /posts/{id}/`
    *
@@ -19,7 +19,7 @@ export interface PostsMethods {
   /**
    * List posts, articles, polls, questions and events, newest first. `GET /posts`
    *
-   * Everything that appears in a feed; `post_type` tells what it is. Polls and events have lists with more about them.
+   * Everything that appears in a feed; `post_type` says what it is. Polls and events have lists with more about them.
    */
   list(query?: ListQuery & { /** Only those in this space. */ readonly space_id?: Id | undefined }, options?: CallOptions): ListOf<'posts.list'>
   /**
@@ -27,7 +27,7 @@ export interface PostsMethods {
    *
    * It sends `PostUpdatedHook`, or `ArticleUpdatedHook` for an article, if something changed. A poll, a question or an event is a 404 here. With `notify`, members who have muted the post are left out.
    */
-  replace(id: Id, body: Body<'posts.update'>, query?: { /** Whether the host is asked to tell the members of the network; false by default. */ readonly notify?: boolean | undefined }, options?: CallOptions): CallOf<'posts.update'>
+  replace(id: Id, body: Body<'posts.update'>, query?: { /** Whether the host should notify the members of the network; false by default. */ readonly notify?: boolean | undefined }, options?: CallOptions): CallOf<'posts.update'>
   /**
    * Show a post, article, poll, question or event. `GET /posts/{id}/`
    *
@@ -39,7 +39,7 @@ export interface PostsMethods {
    *
    * It sends `PostUpdatedHook`, or `ArticleUpdatedHook` for an article, if something changed. A poll, a question or an event is a 404 here. With `notify`, members who have muted the post are left out.
    */
-  update(id: Id, body: Body<'posts.update'>, query?: { /** Whether the host is asked to tell the members of the network; false by default. */ readonly notify?: boolean | undefined }, options?: CallOptions): CallOf<'posts.update'>
+  update(id: Id, body: Body<'posts.update'>, query?: { /** Whether the host should notify the members of the network; false by default. */ readonly notify?: boolean | undefined }, options?: CallOptions): CallOf<'posts.update'>
   /** Comments on posts, polls, questions and events, and replies to them. Below `/posts/{post_id}/comments`. */
   readonly comments: PostsCommentsMethods
   /** Notifications of a post, switched off and on for a member. Below `/posts/{post_id}/mute`. */
@@ -65,7 +65,7 @@ export interface PostsCommentsMethods {
   /**
    * List the comments on a post, replies among them. `GET /posts/{post_id}/comments`
    *
-   * Comments and their replies in the order of their creation; `reply_to_id` and `depth` tell which replies to which.
+   * Comments and their replies in the order of their creation; `reply_to_id` and `depth` show which replies to which.
    */
   list(postId: Id, query?: ListQuery, options?: CallOptions): ListOf<'comments.list'>
   /**
@@ -81,7 +81,7 @@ export interface PostsMuteMethods {
   /**
    * Switch off the notifications of a post for a member; no error if they are off. `POST /posts/{post_id}/mute`
    *
-   * The host leaves the member out when it tells others about a change of the post. No event is sent, and a repetition changes nothing.
+   * The host leaves the member out when it notifies others of a change of the post. No event is sent, and a repetition changes nothing.
    */
   create(postId: Id, query: { /** The member whose notifications it is about. */ readonly user_id: Id }, options?: CallOptions): CallOf<'mute.create'>
   /**

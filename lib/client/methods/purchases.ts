@@ -19,7 +19,7 @@ export interface PurchasesMethods {
   /**
    * Show a purchase, also one that was revoked. `GET /purchases/{id}/`
    *
-   * It tells what was bought, by whom and when; the plan is shown as it was then.
+   * It shows what was bought, by whom and when; the plan is shown as it was then.
    */
   show(id: Id, options?: CallOptions): CallOf<'purchases.show'>
 }

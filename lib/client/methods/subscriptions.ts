@@ -19,7 +19,7 @@ export interface SubscriptionsMethods {
   /**
    * Show a subscription, live or ended. `GET /subscriptions/{id}`
    *
-   * It tells what was bought, by whom and for which period; the plan is shown as it was then.
+   * It shows what was bought, by whom and for which period; the plan is shown as it was then.
    */
   show(id: Id, options?: CallOptions): CallOf<'subscriptions.show'>
 }

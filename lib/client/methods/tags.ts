@@ -7,7 +7,7 @@ export interface TagsMethods {
   /**
    * Create a tag. `POST /tags`
    *
-   * Nobody has the tag yet, so no event is sent.
+   * No member has the tag yet, so no event is sent.
    */
   create(body: Body<'tags.create'>, options?: CallOptions): CallOf<'tags.create'>
   /**

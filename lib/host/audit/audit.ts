@@ -17,7 +17,7 @@ import type { Changes } from './changes.ts'
 import type { Details } from './details.ts'
 import { type Actor, type AuditEntry, actorText, entryOf, mostActorCharacters, subjectIdText } from './line.ts'
 
-/** Work outside of a transaction of the storage, such as a relay's. Only its callers can tell of it. */
+/** Work outside of a transaction of the storage, such as a relay's. Only its callers can report it. */
 const workActions = [
   'endpoint.tested',
   'endpoint.circuit_closed',
@@ -59,13 +59,13 @@ export interface AuditQuery {
 
 /** A page of entries. */
 export interface AuditPage {
-  /** At most `per_page` entries, in the order that the query asks for. */
+  /** At most `per_page` entries, in the order of the query. */
   readonly items: readonly AuditEntry[]
   /** The `cursor` of the next page; null on the last. A page before it need not be full. */
   readonly next: string | null
 }
 
-/** Work that somebody asked for, and that is no change of a key, an endpoint or a network: mostly a relay's. */
+/** Work that was requested, and that is no change of a key, an endpoint or a network: mostly a relay's. */
 export interface RelayRecord {
   /** The network, by id or subdomain. */
   readonly network: Id | number

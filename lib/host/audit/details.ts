@@ -1,7 +1,7 @@
 /** The details of a line: bounded JSON that can be stored and shown everywhere. */
 import { isSame } from '../../storage/changes.ts'
 
-/** Names of fields, and what can be told of each. */
+/** Names of fields, and what can be said of each. */
 export type Details = Readonly<Record<string, unknown>>
 
 const mostTextCharacters = 200

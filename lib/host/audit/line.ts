@@ -39,7 +39,7 @@ export interface AuditEntry {
   readonly network_id: Id
   /** ISO 8601, UTC. */
   readonly at: string
-  /** `host` if the host named nobody; `cli:USER` for a command. */
+  /** `host` if the host gave no name; `cli:USER` for a command. */
   readonly actor: string
   /** The network address of the actor's client; null if the host gave none. */
   readonly address: string | null

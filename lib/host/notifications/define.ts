@@ -1,4 +1,7 @@
-/** How the host's own calls are made: checked like a request, run in one transaction with their events, answered with a record. */
+/**
+ * How the host's own calls are made: checked like a request, run in one transaction with their events, with a record as their
+ * result.
+ */
 import type * as v from 'valibot'
 import type { Emitter } from '../../call.ts'
 import type { EventName } from '../../events/catalogue.ts'
@@ -32,7 +35,7 @@ type Plain<T> = { [K in keyof T]: T[K] } & {}
 /**
  * Makes a call of the host.
  * @param fields its fields in addition to the network
- * @param returns the record that it answers with
+ * @param returns the record that it returns
  * @param work runs in one transaction; the network's first host counts as the one who acts
  */
 export type MakeNotification = <F extends Fields, R extends v.GenericSchema>(

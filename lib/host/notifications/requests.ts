@@ -11,7 +11,7 @@ import { openPlan } from '../../rules/plans.ts'
 import { spaces } from '../../storage/tables/members.ts'
 import type { MakeNotification } from './define.ts'
 
-/** The person who asks: a member, by id, or anybody else, by address and name. */
+/** The person who makes the request: a member, by id, or anyone else, by address and name. */
 const requester = {
   member_id: optional(IdInput),
   email: optional(Email),
@@ -27,7 +27,7 @@ const withLocation = {
 
 export const requestNotifications = (notification: MakeNotification) => ({
   /**
-   * Somebody asks to join a space, or the network when no space is named: `MemberJoinRequested`.
+   * A person requests to join a space, or the network when no space is named: `MemberJoinRequested`.
    * @throws ApiError 404 for the space or the member, 422 when neither `member_id` nor `email` is given
    */
   joinRequest: notification(
@@ -50,7 +50,7 @@ export const requestNotifications = (notification: MakeNotification) => ({
   ),
 
   /**
-   * Somebody asks for an invitation to a space, or to the network when no space is named: `InviteRequested`.
+   * A person requests an invitation to a space, or to the network when no space is named: `InviteRequested`.
    * @throws ApiError 404 for the space or a member, 422 when neither `member_id` nor `email` is given
    */
   inviteRequest: notification(
@@ -65,7 +65,7 @@ export const requestNotifications = (notification: MakeNotification) => ({
   ),
 
   /**
-   * Somebody asks to buy a plan: `MemberPurchaseRequested`.
+   * A person requests to buy a plan: `MemberPurchaseRequested`.
    * @throws ApiError 404 for the plan or a member, 422 when it is archived, or neither `member_id` nor `email` is given
    */
   purchaseRequested: notification(
@@ -102,7 +102,7 @@ async function pending(
   }
 }
 
-/** A member as their record shows them, by id or by address; anybody else as they gave themselves. */
+/** A member as their record shows them, by id or by address; anyone else as they gave themselves. */
 async function person(call: Context, { member_id, email, first_name = '', last_name = '' }: Requester) {
   if (member_id === undefined && email === undefined) fail(invalid('email'), 'email is required unless member_id is given')
   const known = member_id === undefined ? await memberByAddress(call.tx, email ?? '') : await activeMember(call, member_id)

@@ -13,7 +13,7 @@ export interface Caller {
   readonly principal: Principal
   /** The caller's own network. */
   readonly network: NetworkRow
-  /** Whether the path names that network. If not, the request is counted, and answered like an unknown network. */
+  /** Whether the path names that network. If not, the request is counted, and gets the response of an unknown network. */
   readonly isAddressed: boolean
   /** The key by which rate limits and idempotency keys are counted. */
   readonly countedBy: string
@@ -101,7 +101,7 @@ export function authenticator(settings: Settings) {
   return {
     /**
      * Runs a request for the caller of its token.
-     * @param headers those of the answer
+     * @param headers those of the response
      * @throws ApiError 401 `unauthorized` or `token_expired`; 404 when the token's network does not exist
      */
     withCaller: <T>(sent: Credentials, headers: Record<string, string>, run: (caller: Caller) => Promise<T>): Promise<T> =>

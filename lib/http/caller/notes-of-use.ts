@@ -4,7 +4,7 @@ import { type ApiKeyRow, apiKeys } from '../../storage/tables/administration.ts'
 
 const minuteMs = 60_000
 
-/** When keys were last used, to the minute. It is written outside the request: nobody waits for it. */
+/** When keys were last used, to the minute. It is written outside the request, which does not wait for it. */
 export interface NotesOfUse {
   /** @param now milliseconds since 1970 */
   note(key: ApiKeyRow, now: number): void

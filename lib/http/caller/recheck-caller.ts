@@ -1,9 +1,9 @@
 /**
  * Checks the caller again, in the operation's own transaction, together with its first statements. So a revoked key stops immediately.
  *
- * A write reads its key. Where the storage has no version to ask, the rows behind a token are remembered from an earlier request,
- * and every operation reads them: no request waits for the look-up alone. A refusal before the transaction is an answer only if
- * the rows still hold. If they have changed, everything is done again for the caller as it is now.
+ * A write reads its key. Where the storage has no version to read, the rows behind a token are remembered from an earlier
+ * request, and every operation reads them: no request waits for the look-up alone. A refusal before the transaction becomes the
+ * response only if the rows still hold. If they have changed, everything is done again for the caller as it is now.
  */
 import type { Principal } from '../../context.ts'
 import { isApiError } from '../../errors.ts'
@@ -27,7 +27,7 @@ export interface WorkingRows {
 export interface CallerRecheck {
   /** The result throws, if the rows have changed: then `failed` is true for that error. */
   readonly start: StartRecheck
-  /** Whether a request failed for a caller who is no longer the same, so that it has to be answered again. @throws StorageError */
+  /** Whether a request failed for a caller who is no longer the same, so that it has to run again. @throws StorageError */
   failed(error: unknown): Promise<boolean>
   /** Whether the rows were found unchanged. */
   isConfirmed(): boolean
@@ -79,7 +79,7 @@ export function recheckOf(
   return {
     start(tx) {
       const reading = read(tx)
-      // Otherwise a rejection would be unhandled if work fails before it asks.
+      // Otherwise a rejection would be unhandled if work fails before it awaits.
       reading.catch(() => undefined)
       return async () => {
         if (!holds(await reading)) throw new Changed('the rows of a token have changed')
@@ -110,7 +110,7 @@ export function recheckIn(
 /**
  * Runs a request for its caller; once more, if the caller turns out to be no longer the same.
  * @param authenticate finds out who calls; with `fresh`, by rows that are read before anything else
- * @param headers those of the answer: what the first run has set goes, too
+ * @param headers those of the response: what the first run has set goes, too
  */
 export function withCaller<C extends Rechecked, T>(
   authenticate: (fresh: boolean) => C | Promise<C>,

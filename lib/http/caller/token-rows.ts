@@ -56,7 +56,7 @@ export function tokenRows({ storage, keysOfFormerMembers }: Pick<Settings, 'stor
   }
 
   return {
-    /** Rows of an earlier request, which may have changed. Only where the storage has no version that would tell. */
+    /** Rows of an earlier request, which may have changed. Only where the storage has no version that would show it. */
     remembered: (token: string): TokenRows | undefined => (storage.fast?.version ? undefined : known.get(token)?.last),
 
     /** The rows as they are now, if they were read before and nothing has changed since. */
@@ -68,7 +68,7 @@ export function tokenRows({ storage, keysOfFormerMembers }: Pick<Settings, 'stor
     /** The rows for a caller whom the host has recognised. */
     ofHost: ({ network_id }: HostPrincipal): Promise<TokenRows> => lookUp(undefined, network_id),
 
-    /** The rows of a token; `undefined` if the text cannot be one: the storage is not asked. */
+    /** The rows of a token; `undefined` if the text cannot be one: the storage is not queried. */
     async of(token: string): Promise<TokenRows | undefined> {
       const hash = known.get(token)?.hash ?? (isToken(token) ? await hashToken(token) : undefined)
       if (hash === undefined) return undefined

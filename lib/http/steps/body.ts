@@ -103,7 +103,7 @@ export async function readForm(incoming: Incoming, usage: Usage, limits: Limits)
   refuseEncoded(incoming)
   if (isUrlEncoded(type)) return readUrlEncoded(incoming, usage, limits.bodyBytes)
   if (!isForm(type)) return readJson(incoming, usage, limits.bodyBytes, formTypes)
-  // A parser keeps no files, or keeps them where nobody but the host finds them.
+  // A parser keeps no files, or keeps them where only the host finds them.
   if (incoming.parsedBody !== undefined) throw hostReadBody()
   const bytes = await readBytes(incoming, usage, limits.assetBytes + limits.bodyBytes)
   return nested(parseMultipart(bytes, type, limits.bodyBytes))
@@ -120,7 +120,7 @@ async function readUrlEncoded(incoming: Incoming, usage: Usage, limit: number): 
   return nested(new URLSearchParams(new TextDecoder().decode(bytes)))
 }
 
-/** A field that somebody has left empty: browsers send those too. */
+/** A field that was left empty: browsers send those too. */
 const isLeftEmpty = (value: unknown): boolean => value === '' || (value instanceof File && value.name === '' && value.size === 0)
 
 /** The fields of a form, those called `name[key]` gathered into an object; of a field that comes twice, the last. */

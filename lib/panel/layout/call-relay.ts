@@ -8,14 +8,14 @@ import { type Html, html } from '../ui/html.ts'
 import { badge, note, type Tone } from '../ui/parts.ts'
 import { activityWords } from './wording.ts'
 
-/** An answer of the relay, or the reason for its silence. */
+/** A response of the relay, or the reason for its silence. */
 export type FromRelay<T> = { readonly there: true; readonly value: T } | { readonly there: false; readonly why: Silence }
 
-/** `none`: there is no relay. `away`: it refused or failed. `slow`: it did not answer in time. */
+/** `none`: there is no relay. `away`: it refused or failed. `slow`: it did not respond in time. */
 type Silence = 'none' | 'away' | 'slow'
 
 /**
- * Asks the relay. A failure is reported to the host, and never breaks the page.
+ * Calls the relay. A failure is reported to the host, and never breaks the page.
  * @throws ApiError of the relay, whose sentence is for the visitor
  */
 export async function callRelay<T>({ settings }: View, call: (relay: RelayAdmin) => Promise<T>): Promise<FromRelay<T>> {
@@ -32,7 +32,7 @@ export async function callRelay<T>({ settings }: View, call: (relay: RelayAdmin)
 const statuses: Readonly<Record<Silence, number>> = { none: 404, away: 502, slow: 504 }
 
 /**
- * The answer of the relay, for a page that is nothing without it.
+ * The response of the relay, for a page that is nothing without it.
  * @throws ApiError 404 without a relay, 502 if it failed, 504 if it was too slow
  */
 export function requireValue<T>(result: FromRelay<T>): T {
@@ -42,11 +42,11 @@ export function requireValue<T>(result: FromRelay<T>): T {
 
 const reasons = {
   none: 'No relay is connected to this panel, so the state of deliveries is not shown.',
-  away: 'The relay does not answer now. Events wait, and are delivered when it is back.',
-  slow: 'The relay does not answer in time. Events wait, and are delivered when it can. Try again in a moment.',
+  away: 'The relay does not respond now. Events wait, and are delivered when it is back.',
+  slow: 'The relay does not respond in time. Events wait, and are delivered when it can. Try again in a moment.',
 }
 
-/** The news that there is no relay; nothing if it answered. */
+/** The news that there is no relay; nothing if it responded. */
 export const relayNote = (result: FromRelay<unknown>): Html | '' =>
   result.there ? '' : note(result.why === 'none' ? 'calm' : 'warn', html`<p>${reasons[result.why]}</p>`)
 

@@ -1,4 +1,4 @@
-/** Names of endpoints that tell them apart, on pages that list more than one. */
+/** Names of endpoints that distinguish them, on pages that list more than one. */
 import type { Endpoint } from '../../host/endpoint.ts'
 
 /** The name that a person gave, or the host of the address. */

@@ -47,10 +47,10 @@ function faultOf(error: unknown): Fault {
   return { status: 500, text: 'Something failed on the side of the server.' }
 }
 
-/** The answer to a fault. Whether a form has changed something is then unknown. */
+/** The response to a fault. Whether a form has changed something is then unknown. */
 export function faultPage(look: Look, error: unknown, isForm: boolean, request_id: string): Promise<PanelResponse> {
   const { status, text } = faultOf(error)
   const advice = isForm ? 'Before you send the form again, look whether its change is there.' : 'Reload the page in a moment.'
-  const cause = `If it stays so, tell the operator: the log has the cause, under request ${request_id}.`
+  const cause = `If it stays so, notify the operator: the log has the cause, under request ${request_id}.`
   return messagePage(look, status, 'Not possible now', `${text} ${advice} ${cause}`, status === 500 ? {} : { 'retry-after': '5' })
 }

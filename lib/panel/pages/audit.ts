@@ -131,7 +131,7 @@ async function save(view: View): Promise<PanelResponse> {
         try {
           read = read.next === null ? undefined : await audit.list({ ...query, cursor: read.next })
         } catch (error) {
-          // The answer has begun, so it can only end early.
+          // The response has begun, so it can only end early.
           view.settings.report(error, { task: 'panel: the export of the audit' })
           throw error
         }

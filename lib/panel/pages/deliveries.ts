@@ -77,7 +77,7 @@ ${mayResend && html`<td class="pick">${each.state !== 'pending' && html`<input t
   const select = mayResend ? [html`<span class="sr">Select</span>`] : []
   const columns = [...select, 'State', 'Event', 'Endpoint', 'Outcome', 'Attempts', 'Last attempt']
   const listed = table({ label: 'Deliveries', columns, rows, kind: 'cards wide' })
-  // What failed, unless the filter asks for another state.
+  // What failed, unless the filter names another state.
   const toAll = view.link('deliveries/resend', { state: 'dead', ...given.query, all: '1' })
   const all = given.query.state === undefined ? 'Resend all that failed' : 'Resend all that match'
   const resend =

@@ -1,5 +1,5 @@
 /**
- * Every page of the panel. The first that fits answers, so fixed paths come before those with parameters. The navigation has the
+ * Every page of the panel. The first match is used, so fixed paths come before those with parameters. The navigation has the
  * same order.
  */
 import type { Route } from '../route.ts'

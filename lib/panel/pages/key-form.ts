@@ -44,7 +44,8 @@ async function memberOf({ community, id }: View, given: string): Promise<string>
   try {
     return (await community.call('members.by_email', { network: id, query: { email: given } })).id
   } catch (error) {
-    if (isApiError(error) && error.status < 500) fail(invalid('member_id'), 'member_id must be a member: nobody has this address')
+    if (isApiError(error) && error.status < 500)
+      fail(invalid('member_id'), 'member_id must be a member: no member has this address')
     throw error
   }
 }

@@ -129,7 +129,7 @@ async function list(view: View): Promise<PanelResponse> {
   const none =
     next === null
       ? empty('No member here', 'Choose another state or other words.', all)
-      : empty('Nobody yet', 'Many members were looked at, and nobody matches. Go on with the older ones below.')
+      : empty('No match yet', 'Many members were looked at, and none matches. Go on with the older ones below.')
   const done = results.get(view.query.get('done'))
   return page(
     layout(
@@ -181,7 +181,7 @@ async function confirmErasure(view: View): Promise<PanelResponse> {
   const isThere = member.state === 'active'
   const text = html`<dl><dt>Member</dt><dd>${nameIn(view, member)}</dd><dt>Address</dt><dd>${personal(view, 'email', member.email)}</dd><dt>Id</dt><dd>${member.id}</dd></dl>
 ${isThere && html`<p><strong>The member is active.</strong> The account is deleted first, and its subscriptions end.</p>`}
-<p>Address, names, profile, answers, invites and uploads are erased. Posts, comments and receipts stay, without a name. Nobody can bring the person back.</p>
+<p>Address, names, profile, answers, invites and uploads are erased. Posts, comments and receipts stay, without a name. This can’t be undone.</p>
 ${member.is_banned && html`<p>The address stays banned.</p>`}`
   const question = confirmation({ title: 'Erase this person?', text, button: 'Erase for good', back: view.link('members') })
   return page(layout(view, 'Erase a person', question))

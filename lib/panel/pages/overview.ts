@@ -114,7 +114,7 @@ function requestsOf({ hours, since }: Traffic): Html {
   )
   const isIdle = hours.every(({ requests }) => requests === 0)
   return html`<h2>Requests per hour</h2><div class="card">${!isIdle && barChart({ title: `The last 24 hours: ${all}`, bars, width: 720, height: 110 })}
-<p class="small soft">${all} in the last 24 hours. “Refused” are answers of 400 to 499, “failed” those of 500 to 599.
+<p class="small soft">${all} in the last 24 hours. “Refused” are responses of 400 to 499, “failed” those of 500 to 599.
 This process has counted since ${time(since)}; others count for themselves.</p></div>`
 }
 

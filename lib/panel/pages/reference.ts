@@ -101,7 +101,7 @@ Authorization: Bearer ‹an API key with the scope ${security[0]?.apiToken.join(
 ${operation['x-events'] && html`<p>Events: ${operation['x-events'].map((name) => html`<a href="${view.link(`webhooks/events/${name}`)}">${name}</a> `)}</p>`}
 ${rows.length > 0 && html`<h2>Parameters</h2>${table({ label: 'Parameters', columns: ['Name', 'In', 'Needed', 'Description'], rows, stop: true })}`}
 ${body && html`<h2>Body</h2>${body}`}
-<h2>Answers</h2>${Object.entries(responses).map(
+<h2>Responses</h2>${Object.entries(responses).map(
         ([status, { description: reason, content }]) =>
           html`<h3>${status}</h3><p>${reason}</p>${status.startsWith('2') && exampleIn(content)}`,
       )}`,

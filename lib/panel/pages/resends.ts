@@ -26,7 +26,7 @@ function selectionOf(form: View['form']): { readonly selection: ResendSelection;
     const { filter, query, problems } = filterFrom(form)
     const [problem] = problems.values()
     if (problem !== undefined) throw new ApiError(422, { error: problem })
-    // To resend what was delivered or skipped, a person has to ask for that state.
+    // To resend what was delivered or skipped, a person has to choose that state.
     const selection = { state: 'dead' as const, ...filter }
     const fields = [html`<input type="hidden" name="all" value="1">`, ...hiddenFields({ state: 'dead', ...query })]
     return { selection, fields }

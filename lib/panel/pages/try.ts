@@ -21,7 +21,9 @@ const policy = [
   `base-uri 'none'`,
 ].join('; ')
 
-/** Everything that would ask another origin is off: fonts, telemetry, the proxy, the agent, and links into Scalar's own client. */
+/**
+ * Everything that would call another origin is off: fonts, telemetry, the proxy, the agent, and links into Scalar's own client.
+ */
 // Its colours have too little contrast, and so have ours in their place.
 const customCss = `.light-mode{--scalar-color-1:#1d2024;--scalar-color-2:#4b5158;--scalar-color-3:#565c64;
 --scalar-color-blue:#1f5f8b;--scalar-color-green:#1b6b3a;--scalar-color-orange:#8a4b00;--scalar-color-red:#a3261e;
@@ -57,7 +59,7 @@ interface Documented {
   readonly paths: Readonly<Record<string, { readonly parameters?: readonly { readonly name: string }[] }>>
 }
 
-/** The document of the API for this network: its paths name it, so that nobody has to. */
+/** The document of the API for this network: its paths name it, so that no one has to type it. */
 async function document({ community, network, assets }: View): Promise<PanelResponse> {
   if (assets.scalar === undefined) throw new ApiError(404, { error: 'There is no such page.' })
   // The document is made by the library itself.

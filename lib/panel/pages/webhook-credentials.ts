@@ -25,7 +25,7 @@ import { ownEndpointOf } from './webhooks.ts'
 
 const fields = ['key', 'secret', 'keepOldSeconds']
 
-/** Nobody needs the private key of a pair outside: its public half is shown, here and later. */
+/** The private key of a pair is not needed outside: its public half is shown, here and later. */
 const signingPart = (signing: string, open = ''): Html =>
   signing.startsWith('whsk_')
     ? html`<h2>Public key</h2>${secret('secret', 'The public key', open)}<p class="hint">The receiver checks each delivery with it.</p>`

@@ -55,7 +55,7 @@ const [rate, addresses] = [
   ),
 ]
 
-/** In the order of the forms. The compiler asks for a new one. */
+/** In the order of the forms. The compiler requires a new one. */
 const attributes: { readonly [Name in AttributeName]: FormAttribute<Endpoint[Name]> } = {
   url: {
     input: (_, form, problems) =>

@@ -175,13 +175,13 @@ ${health && health.dead > 0 && may(view.visitor, 'deliveries.resend') && html`<a
   )
 }
 
-/** Sends the test event; the answer is a page that a reload would send again, so that nothing is kept. */
+/** Sends the test event; the response is a page that a reload would send again, so that nothing is kept. */
 async function test(view: View): Promise<PanelResponse> {
   const endpoint = await endpointOf(view)
   const sent = await callRelay(view, (relay) => relay.test({ network_id: view.id, endpoint_id: endpoint.id }))
   const result = sent.there ? sent.value : undefined
   const back = html`<p class="row"><a class="button" href="${view.link(`webhooks/${endpoint.id}`)}">Back to the endpoint</a></p>`
-  const unknown = sent.there && note('warn', html`<p>The relay has not heard of this endpoint yet. Try again in a moment.</p>`)
+  const unknown = sent.there && note('warn', html`<p>The relay does not know this endpoint yet. Try again in a moment.</p>`)
   const shown =
     result &&
     html`${result.outcome === 'delivered' ? news('good', html`<p>The endpoint accepted the event.</p>`) : news('bad', html`<p>The endpoint did not accept the event.</p>`)}

@@ -45,7 +45,7 @@ export const may = ({ access }: Visitor, action: PanelAction): boolean =>
 const text = (value: unknown): value is string => typeof value === 'string'
 
 /**
- * The answer of the host's function, checked: a mistake in it must close the panel, and never open it.
+ * The result of the host's function, checked: a mistake in it must close the panel, and never open it.
  * @throws TypeError that names the field
  */
 export function checkedVisitor(given: unknown): Visitor | null {

@@ -5,7 +5,7 @@ import { script } from '../ui/script.ts'
 import { style } from '../ui/style.ts'
 import type { PanelResponse } from './respond.ts'
 
-/** A file of the host's, which is read when it is asked for, once. */
+/** A file of the host's, which is read when it is needed, once. */
 export interface LateAsset {
   /** Its path below the base path. */
   path(): Promise<string>
@@ -31,11 +31,11 @@ const scalarStart = 'assets/scalar-'
 export async function assetsOf({ accent }: Brand, readScalar?: () => Promise<Uint8Array>): Promise<Assets> {
   const file = async (kind: string, type: string, body: string | Uint8Array<ArrayBuffer>, start = 'assets/') => ({
     path: `${start}${(await sha256(body)).slice(0, 16)}.${kind}`,
-    answer: { status: 200, body, headers: { 'content-type': type, 'cache-control': 'public, max-age=31536000, immutable' } },
+    response: { status: 200, body, headers: { 'content-type': type, 'cache-control': 'public, max-age=31536000, immutable' } },
   })
   const css = await file('css', 'text/css; charset=utf-8', accent === undefined ? style : `${style}\n:root{--brand:${accent}}`)
   const js = await file('js', 'text/javascript; charset=utf-8', script)
-  const files = new Map([css, js].map(({ path, answer }) => [path, answer]))
+  const files = new Map([css, js].map(({ path, response }) => [path, response]))
   let read: ReturnType<typeof file> | undefined
   /** A file that cannot be read is tried again by the next request. */
   const scalarFile = (from: () => Promise<Uint8Array>) => {
@@ -53,8 +53,8 @@ export async function assetsOf({ accent }: Brand, readScalar?: () => Promise<Uin
     scalar: readScalar && { path: async () => (await scalarFile(readScalar)).path },
     async find(path) {
       if (!readScalar || !path.startsWith(scalarStart)) return files.get(path)
-      const { path: own, answer } = await scalarFile(readScalar)
-      return path === own ? answer : undefined
+      const { path: own, response } = await scalarFile(readScalar)
+      return path === own ? response : undefined
     },
   }
 }

@@ -13,7 +13,7 @@ export function isOwnForm(request: Request, origin: string): boolean {
 }
 
 /**
- * The `Referrer-Policy` of an answer. With `no-referrer` browsers send `Origin: null` with forms. On plain HTTP, where
+ * The `Referrer-Policy` of a response. With `no-referrer` browsers send `Origin: null` with forms. On plain HTTP, where
  * `Origin` decides, it is `same-origin`: then other sites get no referrer either.
  */
 export function referrerPolicy(request: Request, origin: string): 'no-referrer' | 'same-origin' {

@@ -1,4 +1,4 @@
-/** The form of a request: bounded before it is read, and never a rejection that nobody awaits. */
+/** The form of a request: bounded before it is read, and never an unhandled rejection. */
 import { streamOf } from '../../base/request-stream.ts'
 import { ApiError } from '../../errors.ts'
 

@@ -1,4 +1,4 @@
-/** Answers of the panel: each carries the policy that forbids everything but its own files. */
+/** Responses of the panel: each carries the policy that forbids everything but its own files. */
 import type { Html } from '../ui/html.ts'
 
 const policy = [
@@ -12,7 +12,7 @@ const policy = [
   `base-uri 'none'`,
 ].join('; ')
 
-/** The policy headers of every answer. */
+/** The policy headers of every response. */
 export const policyHeaders = {
   'content-security-policy': policy,
   'x-content-type-options': 'nosniff',
@@ -22,7 +22,7 @@ export const policyHeaders = {
   'cross-origin-resource-policy': 'same-origin',
 } as const
 
-/** An answer before it gets its headers. */
+/** A response before it gets its headers. */
 export interface PanelResponse {
   readonly status: number
   /** A stream is a file of any length. */

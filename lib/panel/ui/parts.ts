@@ -19,7 +19,7 @@ export const badge = (tone: Tone, text: string): Html => html`<span class="badge
 export const note = (tone: Tone, content: unknown): Html =>
   html`<div class="note ${tone}" role="${tone === 'bad' ? 'alert' : 'status'}">${content}</div>`
 
-/** Where the keyboard starts on a page that answers a form: reading begins there, and the next Tab is behind it. */
+/** Where the keyboard starts on the page after a form: reading begins there, and the next Tab is behind it. */
 const start = html`tabindex="-1" autofocus`
 
 /** The result of a form, on the page after it. */

@@ -1,6 +1,6 @@
 /**
- * The JSON texts of records. A request's answer and its event mostly hold the same record. Writing it is a large part of a write, so
- * its text is made once.
+ * The JSON texts of records. A request's response and its event mostly hold the same record. Writing it is a large part of a
+ * write, so its text is made once.
  */
 import type * as v from 'valibot'
 import { projection } from './projection.ts'

@@ -48,7 +48,7 @@ export const webhookEndpoints = table('webhook_endpoints', {
   public_keys: nullable(json<readonly string[]>()),
 })
 
-/** Changes of keys, endpoints and networks, and work for the relay that people asked for. Its time is `created_at`. */
+/** Changes of keys, endpoints and networks, and work that people requested of the relay. Its time is `created_at`. */
 export const audit = table(
   'audit',
   {
@@ -68,7 +68,7 @@ export const audit = table(
   { indexes: [['actor'], ['action'], ['actor', 'action'], ['subject_type', 'subject_id']], appendOnly: true },
 )
 
-/** The first answers to requests with an `Idempotency-Key`. */
+/** The first responses to requests with an `Idempotency-Key`. */
 export const idempotencyKeys = table(
   'idempotency_keys',
   {

@@ -14,7 +14,7 @@ import {
   timestamp,
 } from '../table.ts'
 
-/** The kinds of answer that a host can ask for. */
+/** The kinds of answer that a host can choose. */
 export const responseTypes = [
   'dropdown_single_select',
   'dropdown_multi_select',

@@ -123,7 +123,7 @@ export const invites = table(
     sent_at: timestamp(),
     accepted_at: nullable(timestamp()),
     /**
-     * Address and plan while nobody has accepted; null afterwards, and once the recipient has left. Unique, so that nobody is
+     * Address and plan while the invite is open; null afterwards, and once the recipient has left. Unique, so that no one is
      * invited twice concurrently.
      */
     open_key: nullable(text()),

@@ -3,7 +3,7 @@ import { everyNote, giveWay, ids, note, notes, store, transact } from '../notes.
 import type { StorageCase } from '../subject.ts'
 
 const strengths = ['share', 'update'] as const
-/** Turns of the event loop, some seconds, within which any database grants a lock that nobody else holds. */
+/** Turns of the event loop, some seconds, within which any database grants a lock that no other transaction holds. */
 const manyTurns = 5000
 
 /** Locks, and changes that many transactions make to one row concurrently. */

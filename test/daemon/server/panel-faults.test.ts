@@ -91,7 +91,7 @@ const internals = /no such table|SQLITE|sqlite|ECONN|terminat|127\.0\.0\.1:\d+\/
 /** A page that works, or a fault with the advice for what to do. */
 function tellsWhatToDo(path: string, { status, text }: Responder, isForm: boolean): void {
   const advice = isForm ? 'look whether its change is there' : 'Reload the page in a moment'
-  const isFine = works.includes(status) || (status >= 500 && text.includes(advice) && text.includes('tell the operator'))
+  const isFine = works.includes(status) || (status >= 500 && text.includes(advice) && text.includes('notify the operator'))
   expect([path, status, isFine ? 'as it should be' : text]).toEqual([path, status, 'as it should be'])
   if (!works.includes(status)) expect(text.replace(/<style.*?<\/style>/gs, '')).not.toMatch(internals)
 }

@@ -30,7 +30,7 @@ async function panelOf(flags: Partial<Flags> & Pick<Flags, 'storage'>) {
   return { ask, post: (path: string) => ask(path, { method: 'POST' }) }
 }
 
-const away = 'The relay does not answer now'
+const away = 'The relay does not respond now'
 
 test('the panel shows a separate relay, shows that it is away, and finds it again', async () => {
   const hook = await receiver()

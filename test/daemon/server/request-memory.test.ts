@@ -46,6 +46,6 @@ test('in a container of 256 MiB a network uploads one large file at a time', asy
   const second = await fetch(assets, { method: 'POST', headers, body: form })
   expect([second.status, await second.json()]).toEqual([
     503,
-    { error: 'This network has too many bytes in flight. Read the pending answers, then try again' },
+    { error: 'This network has too many bytes in flight. Read the pending responses, then try again' },
   ])
 })

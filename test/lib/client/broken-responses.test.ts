@@ -93,7 +93,7 @@ test('the time-out covers the body, and its connection is dropped', async () => 
   })
   const error: unknown = await client.tags.show(5, { maxRetries: 0 }).catch((error: unknown) => error)
   expect(error).toBeInstanceOf(TimeoutError)
-  expect(error).toMatchObject({ message: `GET /admin/v1/networks/1/tags/5/: no answer within ${timeout} ms` })
+  expect(error).toMatchObject({ message: `GET /admin/v1/networks/1/tags/5/: no response within ${timeout} ms` })
   await expect.poll(() => closed, { timeout: 60_000 }).toBe(1)
 })
 

@@ -244,7 +244,7 @@ test('a last page may leave its next link out', async () => {
 })
 
 test.each(['{}', 'null', '5', '"x"', '{"items":5}', ''])('%s is no list', async (text) => {
-  await expect(scripted([new Response(text)]).client.tags.list()).rejects.toThrow('the answer is no list of records')
+  await expect(scripted([new Response(text)]).client.tags.list()).rejects.toThrow('the response is no list of records')
 })
 
 test('the order of collections comes back as a page', async () => {

@@ -117,7 +117,7 @@ test('ids that are numbers stay as they are sent, or become texts; too large one
 
 test('an answer that is no JSON, or larger than allowed, is refused and not tried again', async () => {
   const page = scripted([new Response('<html>', { headers: { 'content-type': 'text/html' } })])
-  await expect(page.client.me.show()).rejects.toThrow('GET /admin/v1/networks/1/me: the answer is not JSON (text/html)')
+  await expect(page.client.me.show()).rejects.toThrow('GET /admin/v1/networks/1/me: the response is not JSON (text/html)')
   let pulled = 0
   const endless = () => {
     const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
@@ -127,7 +127,7 @@ test('an answer that is no JSON, or larger than allowed, is refused and not trie
     return new Response(new ReadableStream({ pull }))
   }
   const large = scripted([endless], { maxResponseBytes: 10_000 })
-  await expect(large.client.me.show()).rejects.toThrow('the answer is larger than 10000 bytes (option `maxResponseBytes`)')
+  await expect(large.client.me.show()).rejects.toThrow('the response is larger than 10000 bytes (option `maxResponseBytes`)')
   expect(pulled).toBeLessThan(20)
   const announced = scripted([new Response('{}', { headers: { 'content-length': '10001' } })], { maxResponseBytes: 10_000 })
   await expect(announced.client.me.show()).rejects.toThrow('larger than 10000 bytes')
@@ -153,9 +153,7 @@ test('a redirect is followed on the own server, and the token goes nowhere else'
   })
   const client = createClient({ baseUrl, network: '1', token: 'secret-token' })
   expect(await client.members.update(5, { first_name: 'Ada' })).toEqual({ id: '5', authorization: 'Bearer secret-token' })
-  await expect(client.tags.show(5)).rejects.toThrow(
-    `the server redirects to ${other}. Set \`baseUrl\` to the address that answers`,
-  )
+  await expect(client.tags.show(5)).rejects.toThrow(`the server redirects to ${other}. Set \`baseUrl\` to the final address`)
   await expect(client.me.show()).rejects.toMatchObject({ name: 'InvalidResponse', code: 'redirected', status: 302 })
   expect(elsewhere).toEqual([])
   expect(seen.slice(0, 3)).toEqual([
@@ -168,8 +166,8 @@ test('a redirect is followed on the own server, and the token goes nowhere else'
 
 test.each([
   [302, '/admin/v1/networks/1/me', 'the server redirects more than 3 times'],
-  [304, undefined, 'the server answers 304 without an address that leads on'],
-  [302, 'javascript:alert(1)', 'the server redirects to another address. Set `baseUrl` to the address that answers'],
+  [304, undefined, 'the server responds with 304, but without an address'],
+  [302, 'javascript:alert(1)', 'the server redirects to another address. Set `baseUrl` to the final address'],
 ])('a redirect with the status %i to %s is named', async (status, location, problem) => {
   const baseUrl = await onLoopback((_, response) => response.writeHead(status, location === undefined ? {} : { location }).end())
   await expect(createClient({ baseUrl, network: '1', token: 'x' }).me.show()).rejects.toMatchObject({

@@ -175,7 +175,7 @@ test('a try that takes too long is a TimeoutError, and tried again', async () =>
   expect(new Set(requests.map(({ headers }) => headers.get('idempotency-key'))).size).toBe(1)
   const late: unknown = await client.tags.delete(5, { maxRetries: 0 }).catch((error: unknown) => error)
   expect(late).toBeInstanceOf(TimeoutError)
-  expect(String(late)).toBe('TimeoutError: DELETE /admin/v1/networks/1/tags/5/: no answer within 5000 ms')
+  expect(String(late)).toBe('TimeoutError: DELETE /admin/v1/networks/1/tags/5/: no response within 5000 ms')
 })
 
 test('an answer that stops in the middle is a lost connection', async () => {

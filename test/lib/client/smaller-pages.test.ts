@@ -103,7 +103,7 @@ test('a refusal that is too large is no reason for a smaller page', async () => 
     requests++
     return json({ error: 'x'.repeat(30_000) }, 403)
   }
-  await expect(limited(20_000, refusing).tags.list()).rejects.toThrow('the answer is larger than 20000 bytes')
+  await expect(limited(20_000, refusing).tags.list()).rejects.toThrow('the response is larger than 20000 bytes')
   expect(requests).toBe(1)
 })
 

@@ -111,7 +111,7 @@ test.each([
   ['closed', 'The server is shutting down. Nothing was saved; try again later'],
   [
     'unknown',
-    'The storage did not answer, so this may have been written. ' +
+    'The storage did not respond, so this may have been written. ' +
       'Repeat the request with the same Idempotency-Key. Without a key, first check whether it was written',
   ],
 ] as const)('a storage that is %s is a 503, and the operator learns why', async (code, error) => {

@@ -91,7 +91,7 @@ test.each([
   const changes = ['1/deliveries/5/resend', '1/deliveries/resends/r1/stop'].map((path) => post(path))
   const tested = post(`1/webhooks/${id}/test`)
   for (const page of [...(await Promise.all(working)), await tested])
-    expect([page.status, page.text.includes('The relay does not answer')]).toEqual([200, true])
+    expect([page.status, page.text.includes('The relay does not respond')]).toEqual([200, true])
   for (const page of await Promise.all([...needing, ...changes])) expect(page.status).toBe(status)
   expect(faults).toHaveLength(10)
 })

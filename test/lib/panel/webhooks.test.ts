@@ -144,7 +144,7 @@ test('pages work when there is no relay, or when it is away', async () => {
   for (const path of ['1/webhooks', `1/webhooks/${id}`]) {
     const { status, text } = await get(path)
     expect(status).toBe(200)
-    expect(text).toContain('The relay does not answer now')
+    expect(text).toContain('The relay does not respond now')
     expect(text).not.toContain('ECONNREFUSED')
   }
   expect(faults).toHaveLength(2)

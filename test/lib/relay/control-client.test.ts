@@ -15,14 +15,14 @@ test('a relay that does not answer in time counts as away', async () => {
 })
 
 test('an answer without the mark of a control of this version is refused, because another program may have the port', async () => {
-  await expect(answering({ running: 'yes' }).status({ network_id: '1' })).rejects.toThrow('answers in an unknown form')
+  await expect(answering({ running: 'yes' }).status({ network_id: '1' })).rejects.toThrow('responds in an unknown form')
   await expect(answering({ items: [{ id: '1' }], next: null }).list({ network_id: '1', limit: 5 })).rejects.toThrow(
     'unknown form',
   )
   await expect(answering({ error: 'there is nothing here' }, 404).count({ network_id: '1' })).rejects.toThrow(
     'has no /deliveries/count',
   )
-  await expect(answering({ error: 'busy' }, 503).count({ network_id: '1' })).rejects.toThrow('answers 503')
+  await expect(answering({ error: 'busy' }, 503).count({ network_id: '1' })).rejects.toThrow('responds with 503')
 })
 
 test('a link with an id that cannot be one asks nothing of the relay', async () => {

@@ -34,12 +34,12 @@ describe('the storage suite', () => {
     })
     const run = (open: Parameters<typeof runStorageCase>[1]) => runStorageCase(storageCase, open, { timeoutMs: 20 })
     await expect(run(hanging({ transaction: never }))).rejects.toThrow(
-      `the case "${storageCase.title}" did not answer within 20 ms`,
+      `the case "${storageCase.title}" did not respond within 20 ms`,
     )
     await expect(run(hanging({ transaction: never, close: never }))).rejects.toThrow(
-      'closing the storage did not answer within 20 ms',
+      'closing the storage did not respond within 20 ms',
     )
-    await expect(run(never)).rejects.toThrow('opening the storage did not answer within 20 ms')
+    await expect(run(never)).rejects.toThrow('opening the storage did not respond within 20 ms')
   })
 
   test('names every case differently', () => {

@@ -57,7 +57,7 @@ const sendAlone = (client: PgClient, text: string, values: readonly unknown[], n
   // `pg` does not change the values that it is given.
   noting(client, client.query({ text, values: values as unknown[], rowMode: 'array', types, name }))
 
-/** As it is, with its error noted before anybody gets it. */
+/** As it is, with its error noted before any caller gets it. */
 const noting = (client: PgClient, result: Promise<PgResult>): Promise<PgResult> =>
   result.catch((error: unknown) => {
     noteError(client, error)

@@ -36,7 +36,7 @@ async function behindProxy() {
 
 const unknown = {
   error:
-    'The storage did not answer, so this may have been written. ' +
+    'The storage did not respond, so this may have been written. ' +
     'Repeat the request with the same Idempotency-Key. Without a key, first check whether it was written',
   request_id: expect.any(String),
 }

@@ -150,9 +150,7 @@ test('messages name the options of the command, and end without two full stops',
   const at = (network: string) => ['--network', network, '--token', 'fmt_wrong']
   const target = ['--to', `sqlite:${join(temporaryDirectory(), 'db.sqlite')}`]
   const pulled = async (...args: readonly string[]) => (await folkmoot('pull', '--from', url, ...args)).refused
-  expect(await pulled(...at('moved'), ...target)).toContain(
-    'redirects to https://new.example. Set --from to the address that answers. ',
-  )
+  expect(await pulled(...at('moved'), ...target)).toContain('redirects to https://new.example. Set --from to the final address. ')
   expect(await pulled(...at('wrong'), ...target)).toContain('401 This is not an API token. What came so far')
   expect(await pulled(...at('wrong'), '--to', 'mysql://db/x')).toMatch(/^--to must be lowdb:PATH/)
 })
