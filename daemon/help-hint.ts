@@ -17,6 +17,7 @@ export const programCommands = {
     ...['serve', 'init', 'trigger', 'panel-link', 'info', 'listen', 'mcp', 'migrate', 'copy', 'pull', 'diff', 'spec'],
     ...['create', 'list', 'show', 'update'].map((name) => `networks ${name}`),
     ...['list', 'show', 'ban', 'remove', 'role', 'unban', 'erase', 'consent'].map((name) => `members ${name}`),
+    ...['tags list', 'tags merge', 'reports list', 'reports close'],
     ...['create', 'list', 'revoke'].map((name) => `keys ${name}`),
     ...['add', 'update', 'show', 'rotate', 'enable', 'disable', 'remove', 'republish', 'list'].map((name) => `endpoints ${name}`),
     ...['list', 'export'].map((name) => `audit ${name}`),

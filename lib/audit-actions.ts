@@ -23,6 +23,8 @@ export const auditActions = [
   'member.role_changed',
   'member.unbanned',
   'member.erased',
+  'tag.merged',
+  'report.closed',
   'deliveries.resent',
   'deliveries.resend_stopped',
   'deliveries.skipped',
@@ -34,7 +36,7 @@ export const auditActions = [
 export type AuditAction = (typeof auditActions)[number]
 
 /** The kinds of subject of an entry of the audit. */
-export const auditSubjectTypes = ['network', 'key', 'endpoint', 'delivery', 'member'] as const
+export const auditSubjectTypes = ['network', 'key', 'endpoint', 'delivery', 'member', 'tag', 'report'] as const
 
 /** The kind of subject of an entry. */
 export type AuditSubjectType = (typeof auditSubjectTypes)[number]

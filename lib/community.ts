@@ -14,8 +14,11 @@ import { type Members, membersOf } from './host/members.ts'
 import { type Networks, networksOf } from './host/networks.ts'
 import { notificationsOf } from './host/notifications/define.ts'
 import { type Notify, notifyOf } from './host/notifications/index.ts'
+import { type OverviewOf, overviewOf } from './host/overview.ts'
 import { type Preview, rehearsalOf, requireWriting, tokenIn } from './host/preview.ts'
 import { type Publish, publishOf } from './host/publish.ts'
+import { type Reports, reportsOf } from './host/reports.ts'
+import { type Tags, tagsOf } from './host/tags.ts'
 import { addressOf, cutsUnread, discardBody, fromRequest, type HttpResponse, type Incoming, toResponse } from './http/exchange.ts'
 import type { InFlight } from './http/in-flight.ts'
 import { server } from './http/serve.ts'
@@ -83,6 +86,12 @@ export interface HostCalls {
   readonly endpoints: Endpoints
   /** Finds members and former members as the host sees them, with their addresses, and erases people. */
   readonly members: Members
+  /** Lists tags and badges with their counts, and merges tags. */
+  readonly tags: Tags
+  /** Reads reports of abuse with what they are about, and closes them. */
+  readonly reports: Reports
+  /** A network at a glance: members, activity, plans, and what needs an admin. */
+  readonly overview: OverviewOf
   /** Reads who changed what: keys, endpoints, networks, and work that was requested of a relay. Adds lines, too. */
   readonly audit: Audit
   /**
@@ -283,18 +292,23 @@ function hostCalls(settings: Settings, transactions: Transactions, newLineId: ()
   const changing = (by: Actor) => {
     const changes = changesOf(settings, transactions, newLineId, by)
     const networks = networksOf(settings, changes)
+    const call = directCalls(operations, settings, run, networks)
+    const members = membersOf(settings, changes, networks, notificationsOf(settings, run, networks, 'members.erase'))
     return {
       networks,
       keys: keysOf(settings, changes, networks, operations),
       endpoints: endpointsOf(settings, changes, networks),
-      members: membersOf(settings, changes, networks, notificationsOf(settings, run, networks, 'members.erase')),
+      members,
+      tags: tagsOf(settings, changes, networks),
+      reports: reportsOf(settings, changes, networks, call, members),
+      overview: overviewOf(settings, changes, networks),
       audit: auditOf(settings, changes, networks),
+      call: call as HostCalls['call'],
     }
   }
   const own = changing({ actor: 'host' })
   const { networks } = own
   const calls: HostCalls = {
-    call: directCalls(operations, settings, run, networks) as HostCalls['call'],
     publish: publishOf(settings, transactions, networks),
     notify: notifyOf(notificationsOf(settings, run, networks, 'notify')),
     acceptInvite: acceptInviteOf(notificationsOf(settings, run, networks, 'acceptInvite')),

@@ -14,6 +14,7 @@ import {
   keyCommands,
   memberCommands,
   networkCommands,
+  orderCommands,
   panelLinkCommand,
   triggerCommand,
 } from './commands/program.ts'
@@ -76,6 +77,7 @@ export function createProgram({
   initCommand(program, out, version, ask)
   networkCommands(program, out)
   memberCommands(program, out, ask)
+  orderCommands(program, out)
   keyCommands(program, out)
   endpointCommands(program, out)
   auditCommands(program, out, draw)

@@ -59,12 +59,20 @@ function meant(id: unknown, known: readonly string[]): string {
   return near.length > 0 ? `; did you mean ${near.join(' or ')}?` : ''
 }
 
+/** `community.call` with its types erased. */
+export type AnyDirectCall = (id: string, given: DirectCall) => Promise<unknown>
+
 /** Binds `community.call`: an operation without HTTP and with every scope; see there. */
-export function directCalls(operations: readonly AnyOperation[], settings: Settings, { value }: Pipeline, networks: Networks) {
+export function directCalls(
+  operations: readonly AnyOperation[],
+  settings: Settings,
+  { value }: Pipeline,
+  networks: Networks,
+): AnyDirectCall {
   const { limits, basePath } = settings
   const byId = new Map(routesOf(operations).map((route) => [route.id, route.operation]))
 
-  return async (id: string, given: DirectCall): Promise<unknown> => {
+  return async (id, given) => {
     const operation = byId.get(id)
     if (!operation) throw new TypeError(`there is no operation ${shown(id)}${meant(id, [...byId.keys()])}`)
     const input = checkArgument(`call(${shown(id)})`, schemaOf(operation), given, limits)

@@ -6,7 +6,7 @@ import type { Id, Row, Table } from '../storage/table.ts'
 import { apiKeys, audit } from '../storage/tables/administration.ts'
 import { abuseReports, comments, posts } from '../storage/tables/content.ts'
 import { answers, customFields, memberSegments, segments } from '../storage/tables/custom-fields.ts'
-import { events, rsvps } from '../storage/tables/events.ts'
+import { rsvps } from '../storage/tables/events.ts'
 import { type MemberRow, spaceMemberships, spaces } from '../storage/tables/members.ts'
 import { invites, planMemberships, plans, purchases, subscriptions } from '../storage/tables/plans.ts'
 import { type AuditEntry, entryOf } from './audit/line.ts'
@@ -165,18 +165,12 @@ export async function profileOf(tx: ScopedTx, row: MemberRow, listing: MemberLis
       rows.map(({ id, post_id, text, created_at }) => ({ id, post_id, created_at, text: shortText(text) })),
     ),
     rsvps: await block(rsvps, { member_id }, async (rows) => {
+      // An event has the id of its post.
       const known = await byId(
-        events,
+        posts,
         rows.map(({ event_id }) => event_id),
       )
-      const titles = await byId(
-        posts,
-        [...known.values()].map(({ post_id }) => post_id),
-      )
-      return rows.map(({ event_id, status }) => {
-        const title = titles.get(known.get(event_id)?.post_id ?? '')?.title ?? ''
-        return { event_id, status, title }
-      })
+      return rows.map(({ event_id, status }) => ({ event_id, status, title: known.get(event_id)?.title ?? '' }))
     }),
     keys: await block(apiKeys, { member_id }, (rows) =>
       rows.map(({ id, name, revoked_at }) => ({ id, name, is_revoked: revoked_at !== null })),

@@ -46,8 +46,11 @@ export async function inOptions<T>(work: Promise<T>): Promise<T> {
 }
 
 /** The refusal of a record that a network does not have: with its id, and the command that lists those there are. */
-export const missing = ({ subdomain }: NetworkRow, record: 'endpoint' | 'key' | 'member', id: string): CommandFailure =>
-  new CommandFailure(`network ${subdomain} has no ${record} ${id}: see \`folkmoot ${record}s list\``)
+export const missing = (
+  { subdomain }: NetworkRow,
+  record: 'endpoint' | 'key' | 'member' | 'report',
+  id: string,
+): CommandFailure => new CommandFailure(`network ${subdomain} has no ${record} ${id}: see \`folkmoot ${record}s list\``)
 
 /**
  * The same for work on one record.

@@ -89,6 +89,35 @@ export function memberCommands(program: Command, out: Output, ask?: Ask): void {
     .action(async (flags) => (await import('./members.ts')).consent(flags, out))
 }
 
+export function orderCommands(program: Command, out: Output): void {
+  const load = () => import('./order.ts')
+  const tags = program.command('tags').description('tags and badges of a network')
+  wide(onNetwork(tags.command('list')))
+    .description('list tags with the number of members who carry them')
+    .option('--badges', 'list badges instead')
+    .option('--unused', 'only those that nobody carries')
+    .action(async (flags) => (await load()).listTags(flags, out))
+  onNetwork(
+    tags.command('merge').argument('<from>', 'the id of the tag that goes').argument('<into>', 'the id of the one that stays'),
+  )
+    .description('give every holder of one tag another one, and delete the first')
+    .action(async (from: string, into: string, flags) => (await load()).mergeTags(from, into, flags, out))
+  const reports = program.command('reports').description('reports of abuse')
+  wide(onNetwork(reports.command('list')))
+    .description('list open reports with what was reported, the newest first')
+    .option('--closed', 'list closed ones instead')
+    .option('--limit <number>', 'at most this many', entries, 50)
+    .action(async (flags) => (await load()).listReports(flags, out))
+  onNetwork(
+    reports
+      .command('close')
+      .argument('<id>')
+      .addArgument(new Argument('<decision>').choices(['dismiss', 'delete_content', 'ban_author'])),
+  )
+    .description('close a report: dismiss it, delete the content, or ban its author')
+    .action(async (id: string, decision, flags) => (await load()).closeReport(id, decision, flags, out))
+}
+
 export function keyCommands(program: Command, out: Output): void {
   const load = () => import('./keys.ts')
   const keys = program.command('keys').description('API keys of a network')

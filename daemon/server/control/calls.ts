@@ -27,6 +27,10 @@ const names = [
   'members.changeRole',
   'members.unban',
   'members.erase',
+  'tags.list',
+  'tags.merge',
+  'reports.list',
+  'reports.close',
   'audit.list',
   'audit.record',
   'notify.emailConsent',
@@ -48,7 +52,10 @@ type Called<Group extends keyof Community> = (typeof names)[number] extends infe
 
 /** The part of a community that commands use, and the address of its outbox. */
 export type Operator = {
-  readonly [Group in 'networks' | 'keys' | 'endpoints' | 'members' | 'audit' | 'notify']: Pick<Community[Group], Called<Group>>
+  readonly [Group in 'networks' | 'keys' | 'endpoints' | 'members' | 'tags' | 'reports' | 'audit' | 'notify']: Pick<
+    Community[Group],
+    Called<Group>
+  >
 } & Pick<Community, 'call' | 'publish'> & {
     /** The value of `--outbox` for a relay. */
     outbox(): Promise<string>

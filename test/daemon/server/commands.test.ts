@@ -156,6 +156,36 @@ test('a member is shown, promoted, removed and banned, and the last host stays',
   expect(shown).toMatch(/^name: +Ada Ash\naddress: +ada@example.org\nstate: +active, full host\njoined: /)
 })
 
+test('tags are listed with their counts and merged, and reports closed', async () => {
+  const { one, all, text, refusal, network, storage } = await storageWithNetwork()
+  const { storage: opened } = await openStorage(storage[1] ?? '', undefined, () => {}, 'refuse')
+  const community = createCommunity({ storage: opened })
+  const { call } = community
+  const [from, into] = [
+    await call('tags.create', { network: network.id, body: { title: 'Gardener' } }),
+    await call('tags.create', { network: network.id, body: { title: 'gardening' } }),
+  ]
+  const params = { member_id: network.owner_id }
+  await call('member_tags.create', { network: network.id, params, body: { tag_id: from.id } })
+  const space = await call('spaces.create', { network: network.id, body: { name: 'Garden' } })
+  const body = { space_id: space.id, title: 'Watches', description: 'Cheap' }
+  const post = await call('posts.create', { network: network.id, body })
+  const about = { targetable_type: 'Post', targetable_id: post.id, report_type: 'spam' } as const
+  const report = await community.notify.abuseReport({ network: network.id, member_id: network.owner_id, ...about })
+  await community.close()
+  expect(await text('tags', 'list', '--unused')).toMatch(/gardening +unused/)
+  expect(await refusal('tags', 'merge', from.id, from.id)).toBe('into must be another tag')
+  expect(await one('tags', 'merge', from.id, into.id)).toMatchObject({ id: into.id, moved: 1, member_count: 1 })
+  expect(await all('tags', 'list')).toMatchObject([{ id: into.id, member_count: 1 }])
+  expect(await text('reports', 'list')).toMatch(/Watches/)
+  expect(await refusal('reports', 'close', '999', 'dismiss')).toBe(
+    'network paint-pals has no report 999: see `folkmoot reports list`',
+  )
+  expect(await text('reports', 'close', String(report.id), 'delete_content')).toContain('and the content deleted')
+  expect(await text('reports', 'list')).toBe('There is no open report.')
+  expect(await all('reports', 'list', '--closed')).toMatchObject([{ id: report.id, target: null }])
+})
+
 test('an erasure at a terminal asks, shows who it is, and takes only yes', async () => {
   const { storage, grace, all } = await storageWithBanned()
   const erase = async (answer: string) => {

@@ -1,0 +1,94 @@
+/** `folkmoot tags` and `folkmoot reports`: what keeps a network in order. */
+import type { ReportDecision, ReportListing, TagListing } from '../../../lib/index.ts'
+import type { Output } from '../../output.ts'
+import { time } from '../../table.ts'
+import { ofRecord } from './in-options.ts'
+import { type NetworkFlags, networkOf, withOperator } from './operator.ts'
+import { showList, showOne } from './show.ts'
+
+interface TagFlags extends NetworkFlags {
+  readonly badges?: boolean
+  readonly unused?: boolean
+}
+
+interface ReportFlags extends NetworkFlags {
+  readonly closed?: boolean
+  readonly limit: number
+}
+
+/** The pages of a list, up to a number of items. */
+async function upTo<Item>(
+  most: number,
+  page: (after: string | undefined) => Promise<{ readonly items: readonly Item[]; readonly next: string | null }>,
+): Promise<Item[]> {
+  const found: Item[] = []
+  for (let after: string | null | undefined; after !== null && found.length < most; ) {
+    const { items, next } = await page(after)
+    found.push(...items)
+    after = next
+  }
+  return found.slice(0, most)
+}
+
+const at = (after: string | undefined) => (after === undefined ? {} : { after })
+
+/** `tags list`: all of them. */
+export const listTags = ({ badges, unused, ...flags }: TagFlags, out: Output): Promise<void> =>
+  withOperator(flags, out, async (operator) => {
+    const { id } = await networkOf(operator, flags.network)
+    const query = { kind: badges ? 'badge' : 'tag', unused: unused === true } as const
+    const all = await upTo<TagListing>(Number.POSITIVE_INFINITY, (after) => operator.tags.list(id, { ...query, ...at(after) }))
+    const columns = [
+      { title: 'id', cell: ({ id }: TagListing) => id, fits: 'whole' },
+      { title: 'title', cell: ({ title }: TagListing) => title, fits: 'wrap' },
+      { title: 'members', cell: ({ member_count }: TagListing) => member_count || 'unused' },
+      { title: 'color', cell: ({ color }: TagListing) => color, shown: 'spare' },
+      { title: 'description', cell: ({ description }: TagListing) => description, shown: 'spare' },
+      { title: 'created', cell: ({ created_at }: TagListing) => time(created_at), shown: 'wide' },
+    ] as const
+    showList(out, flags, all, columns, badges ? 'There is no badge.' : 'There is no tag.')
+  })
+
+/** `tags merge`. */
+export const mergeTags = (from: string, into: string, flags: NetworkFlags, out: Output): Promise<void> =>
+  withOperator(flags, out, async (operator) => {
+    const { id } = await networkOf(operator, flags.network)
+    const tag = await operator.tags.merge(id, from, into)
+    const sentence = `${tag.moved} members moved to ${tag.title} (${tag.id}), which ${tag.member_count} carry now. Tag ${from} is deleted.`
+    showOne(out, flags, tag, sentence)
+  })
+
+/** `reports list`. */
+export const listReports = ({ closed, ...flags }: ReportFlags, out: Output): Promise<void> =>
+  withOperator(flags, out, async (operator) => {
+    const { id } = await networkOf(operator, flags.network)
+    const state = closed ? 'closed' : 'open'
+    const all = await upTo<ReportListing>(flags.limit, (after) => operator.reports.list(id, { state, ...at(after) }))
+    const columns = [
+      { title: 'id', cell: ({ id }: ReportListing) => id, fits: 'whole' },
+      { title: 'time', cell: ({ created_at }: ReportListing) => time(created_at) },
+      { title: 'why', cell: ({ report_type, reason }: ReportListing) => `${report_type}${reason === null ? '' : `: ${reason}`}` },
+      {
+        title: 'about',
+        cell: ({ targetable_type, targetable_id, target }: ReportListing) =>
+          `${targetable_type} ${targetable_id}${target ? ` ${target.title} ${target.text}` : ' (gone)'}`,
+        fits: 'wrap',
+      },
+      { title: 'author', cell: ({ target }: ReportListing) => target?.author?.name ?? null },
+      { title: 'by', cell: ({ reporter }: ReportListing) => reporter?.name ?? null, shown: 'spare' },
+    ] as const
+    showList(out, flags, all, columns, `There is no ${state} report.`)
+  })
+
+/** `reports close`. */
+export const closeReport = (id: string, decision: ReportDecision, flags: NetworkFlags, out: Output): Promise<void> =>
+  withOperator(flags, out, async (operator) => {
+    const network = await networkOf(operator, flags.network)
+    const report = await ofRecord(network, 'report', id, operator.reports.close(network.id, id, decision))
+    const what = {
+      dismiss: 'dismissed',
+      delete_content: 'closed, and the content deleted',
+      ban_author: 'closed, and the author banned',
+    }
+    showOne(out, flags, report, `Report ${id} is ${what[decision]}.`)
+  })

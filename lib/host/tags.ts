@@ -1,0 +1,119 @@
+/** What admins do with tags beyond the operations: merge two of them. */
+import { fail, found, invalid } from '../errors.ts'
+import { BoolInput, IdInput, integerBetween, oneOf, optional } from '../fields.ts'
+import { presentMember } from '../records/member.ts'
+import { lockMember } from '../rules/members.ts'
+import { giveSegment, lockSegment, segmentOf, takeSegment } from '../rules/segments.ts'
+import type { Settings } from '../settings.ts'
+import { removeWithDependents } from '../storage/cascade.ts'
+import type { Id } from '../storage/table.ts'
+import { memberSegments, type SegmentRow, segments } from '../storage/tables/custom-fields.ts'
+import { checkArgument, idOf, shape } from './arguments.ts'
+import type { Changes } from './audit/changes.ts'
+import type { Networks } from './networks.ts'
+
+/** A tag or badge with the number of members who carry it. */
+export interface TagListing extends Pick<SegmentRow, 'id' | 'title' | 'description' | 'color' | 'member_count' | 'created_at'> {
+  readonly kind: 'tag' | 'badge'
+}
+
+/** Tags or badges to be listed. */
+export interface TagQuery {
+  /** `tag` by default. */
+  readonly kind?: 'tag' | 'badge'
+  /** Only those that nobody carries. */
+  readonly unused?: boolean
+  /** At most so many, from 1 to 1,000: 100 by default. */
+  readonly limit?: number
+  /** The `next` of the page before. */
+  readonly after?: Id
+}
+
+/** The result of a merge. */
+export interface MergedTags {
+  /** The tag that is left. */
+  readonly id: Id
+  readonly title: string
+  /** Members who carry it now. */
+  readonly member_count: number
+  /** Members who carried the other tag. */
+  readonly moved: number
+}
+
+/** The calls about tags for which the interface has no operation. A network is named by its id or its subdomain. */
+export interface Tags {
+  /**
+   * A page of tags or badges with their counts, in the order of their creation.
+   * @throws ApiError 404 when there is no such network, 422 when a value is refused
+   */
+  list(network: Id | number, query?: TagQuery): Promise<{ readonly items: readonly TagListing[]; readonly next: Id | null }>
+  /**
+   * Gives every holder of one tag another one, and deletes the first. `MemberTagAdded` and `MemberTagRemoved` are sent for each of
+   * them. It goes some members at a time: a merge that breaks off is finished by repeating it.
+   * @param onProgress gets the number of members so far
+   * @throws ApiError 404 when there is no such tag, 422 when both are the same
+   */
+  merge(network: Id | number, from: Id | number, into: Id | number, onProgress?: (moved: number) => void): Promise<MergedTags>
+}
+
+/** Members of one transaction. */
+const batch = 50
+
+const Query = shape({
+  kind: optional(oneOf('tag', 'badge')),
+  unused: optional(BoolInput),
+  limit: optional(integerBetween(1, 1000)),
+  after: optional(IdInput),
+})
+
+export function tagsOf({ limits }: Settings, changes: Changes, networks: Networks): Tags {
+  return {
+    async list(name, given = {}) {
+      const { kind = 'tag', unused = false, limit = 100, after } = checkArgument('tags.list', Query, given, limits)
+      const where = { kind, ...(unused ? { member_count: 0 } : {}) } as const
+      const rows = await changes.read((await networks.show(name)).id, (tx) =>
+        tx.find(segments, { where, limit: limit + 1, ...(after === undefined ? {} : { after }) }),
+      )
+      const items = rows.slice(0, limit).map(({ id, title, description, color, member_count, created_at }) => ({
+        ...{ id, kind, title, description, color, member_count, created_at },
+      }))
+      return { items, next: rows.length > limit ? (items.at(-1)?.id ?? null) : null }
+    },
+    async merge(name, givenFrom, givenInto, onProgress) {
+      const [from, into] = [idOf(givenFrom), idOf(givenInto)]
+      if (from === into) fail(invalid('into'), 'into must be another tag')
+      const network = await networks.show(name)
+      let moved = 0
+      for (;;) {
+        const count = await changes.act(network, async (call) => {
+          const order = { by: 'member_id', direction: 'asc' } as const
+          const holders = await call.tx.find(memberSegments, { where: { segment_id: from }, order, limit: batch })
+          const locked = []
+          for (const { member_id } of holders) locked.push(await lockMember(call, member_id))
+          const [old, tag] = [await segmentOf(call, 'tag', from), await segmentOf(call, 'tag', into)]
+          for (const row of locked) {
+            const event = { member: presentMember(call, row), network_id: network.id }
+            if (await giveSegment(call, row.id, tag)) call.emit('MemberTagAdded', { ...event, tag })
+            if (await takeSegment(call, row.id, from)) call.emit('MemberTagRemoved', { ...event, tag: old })
+          }
+          return { result: holders.length, audit: [] }
+        })
+        moved += count
+        onProgress?.(moved)
+        if (count < batch) break
+      }
+      return changes.act(network, async (call) => {
+        const old = await lockSegment(call, 'tag', from)
+        // Somebody who got it in between keeps nothing but the other one.
+        if (await call.tx.first(memberSegments, { segment_id: from }))
+          fail(invalid('into'), 'into: members got the other tag meanwhile. Repeat the merge')
+        const tag = await segmentOf(call, 'tag', into)
+        found(await removeWithDependents(call.tx, segments, from), 'Tag')
+        const { id, title, member_count } = tag
+        const subject = { type: 'tag', id, name: title } as const
+        const details = { merged: { id: from, title: old.title }, moved }
+        return { result: { id, title, member_count, moved }, audit: [{ action: 'tag.merged', subject, details }] }
+      })
+    },
+  }
+}
