@@ -35,8 +35,8 @@ async function paintPals() {
   return { community, token }
 }
 
-/** Runs a command beside `./token`. Gives the groups whose tools write, and the answer to a tool that reads. */
-async function asked(words: readonly string[]) {
+/** Runs a command next to `./token`. Returns the groups whose tools write, and the response of a tool that reads. */
+async function toolsOf(words: readonly string[]) {
   const { community, token } = await paintPals()
   const server = createServer(toNodeListener(community))
   await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -65,7 +65,7 @@ async function asked(words: readonly string[]) {
 }
 
 test('the command of docs/agents.md gives an agent the tools that it names', async () => {
-  const { writing, me } = await asked(command.split(' ').slice(1))
+  const { writing, me } = await toolsOf(command.split(' ').slice(1))
   expect([...writing].toSorted()).toEqual(['comments', 'posts'])
   expect(me).toMatchObject({ name: 'Ada Ash' })
 })
@@ -75,7 +75,7 @@ test('the configuration of docs/agents.md starts a server that only reads', asyn
     readonly mcpServers: Readonly<Record<string, { readonly command: string; readonly args: readonly string[] }>>
   }
   expect(mcpServers['folkmoot']?.command).toBe('npx')
-  const { writing, me } = await asked(mcpServers['folkmoot']?.args ?? [])
+  const { writing, me } = await toolsOf(mcpServers['folkmoot']?.args ?? [])
   expect([...writing]).toEqual([])
   expect(me).toMatchObject({ name: 'Ada Ash' })
 })
@@ -92,7 +92,7 @@ async function pageHandler() {
   return { community, mcp, token }
 }
 
-test('the code of docs/agents.md answers an agent over HTTP', async () => {
+test('the code of docs/agents.md serves an agent over HTTP', async () => {
   const { mcp, token } = await pageHandler()
   const list = (authorization: string) =>
     mcp(
@@ -103,9 +103,9 @@ test('the code of docs/agents.md answers an agent over HTTP', async () => {
       }),
     )
   expect((await list('')).status).toBe(401)
-  const answer = await (await list(`Bearer ${token}`)).text()
-  expect(answer).toContain('"posts_create"')
-  expect(answer).not.toContain('"comments_create"')
+  const text = await (await list(`Bearer ${token}`)).text()
+  expect(text).toContain('"posts_create"')
+  expect(text).not.toContain('"comments_create"')
 })
 
 /** The rows of the page's table: how each host mounts the handler. */
@@ -168,7 +168,7 @@ test('the table of docs/agents.md has the hosts that are tried here, and the han
   expect(mounts.get('every other')).toBe('mcp(request)')
 })
 
-test.each(Object.entries(hosts))('in %s the line of docs/agents.md serves an agent beside the API', async (_, serve) => {
+test.each(Object.entries(hosts))('in %s the line of docs/agents.md serves an agent next to the API', async (_, serve) => {
   const { community, mcp, token } = await pageHandler()
   const origin = await onLoopback(await serve(mcp, community))
   const client = new Client({ name: 'test', version: '1.0.0' })

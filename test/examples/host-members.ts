@@ -5,7 +5,7 @@
  *                       is_admin INTEGER NOT NULL DEFAULT 0, left_on TEXT, joined_on TEXT NOT NULL, changed_on TEXT NOT NULL)`
  *
  * Reading and renaming go through the API. New people sign up in the application, so `insert` and `remove` are left out. The
- * API answers new members with 403, and every change that `people` cannot keep: removals, bans, new addresses.
+ * API refuses new members with 403, and every change that `people` cannot store: removals, bans, new addresses.
  */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { ApiError, type HostRows, type HostTable, type Query, tables, type Where } from './package.ts'
@@ -77,7 +77,7 @@ export function hostMembers(network_id: string): HostTable<MemberRow, DatabaseSy
       const values: SQLInputValue[] = []
       const changes = Object.entries(patch).flatMap(([name, value]) => {
         if (value === undefined) return []
-        // Left out in silence, a removal would be answered and announced, and the person would still be here.
+        // If it were ignored, a removal would be reported as done, and the person would still be here.
         if (!changeable[name])
           throw new ApiError(403, { error: 'forbidden', message: `${name} is managed by the host application`, status: 403 })
         values.push(value as SQLInputValue)

@@ -1,4 +1,4 @@
-/** README.md as somebody pastes it: its commands and its program in one folder, and all of it a second time. */
+/** README.md as a reader pastes it: its commands and its program in one folder, and all of it a second time. */
 import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -29,7 +29,7 @@ async function paste(directory: string): Promise<void> {
   await server.written('The API is ready')
   for (const line of lines.filter((each) => !isOfNpm(each))) {
     const isDemo = line.endsWith('npm start')
-    // Somebody may have the port of the demo, too.
+    // Another process may have the port of the demo, too.
     const typed = isDemo ? `${scripts.start.replace('node scripts/launch.js ', 'npx ')} --port 0` : line.replaceAll('4000', port)
     const bin = join(directory, 'node_modules', 'folkmoot', 'dist', 'daemon', 'bin')
     const command = start(line, 'bash', ['-c', typed.replace(/\bnpx (\S+)/, `exec '${process.execPath}' '${bin}/$1.js'`)])

@@ -1,4 +1,4 @@
-/** docs/tutorial.md as somebody types it, in an empty folder, with the packed package in place of the registry. */
+/** docs/tutorial.md as a reader types it, in an empty folder, with the packed package in place of the registry. */
 import { spawn } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
@@ -26,7 +26,7 @@ test('every block works as it is written, and ends with a verified webhook that 
     ['4000', String(await freePort())],
     ['4001', String(await freePort())],
   ])
-  // Somebody may have the ports of the page.
+  // Another process may have the ports of the page.
   const text = page.replace(/\b400[01]\b/g, (port) => ports.get(port) ?? port)
   const running = new Map<string, Command>()
   let expected = ''
@@ -57,8 +57,8 @@ test('every block works as it is written, and ends with a verified webhook that 
 
   const [, address = ''] = /Open <(\S+)> in a browser/.exec(text) ?? []
   const shown = async (url: string) => {
-    const answer = await fetch(url)
-    return { url: answer.url, text: await answer.text() }
+    const response = await fetch(url)
+    return { url: response.url, text: await response.text() }
   }
   const first = await shown(address)
   const [, link = ''] = /href="([^"]*deliveries)"/.exec(first.text) ?? expect.fail(first.text)

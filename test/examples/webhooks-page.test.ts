@@ -32,14 +32,14 @@ async function startReceiver(): Promise<{ readonly port: number; readonly receiv
 /** Sends a request as it is, and leaves `afterMs` later. */
 async function sendRaw(port: number, text: string, afterMs: number): Promise<string> {
   const socket = connect(port, '127.0.0.1').on('error', () => {})
-  let answer = ''
+  let response = ''
   socket.on('data', (chunk) => {
-    answer += chunk.toString('latin1')
+    response += chunk.toString('latin1')
   })
   socket.write(text, 'latin1')
   await new Promise((passed) => setTimeout(passed, afterMs))
   socket.destroy()
-  return answer
+  return response
 }
 
 test('the receiver of docs/webhooks/receive.md takes an event once, and no stranger ends it', async () => {

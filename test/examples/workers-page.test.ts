@@ -25,12 +25,12 @@ const variables: Environment = Object.fromEntries(
   [...command.matchAll(/--var (\w+):(\S+)/g)].map(([, name = '', value = '']) => [name, value]),
 )
 
-test('the command of docs/hosts.md for `wrangler dev` answers the request of the page', async () => {
+test('the command of docs/hosts.md for `wrangler dev` serves the request of the page', async () => {
   expect(example).toContain(command)
   const [, header = '', url = ''] = /^curl -H 'Authorization: (Bearer only[^']*)' (http:\S+)$/m.exec(page) ?? []
   const request = () => new Request(url, { headers: { authorization: header } })
-  const answer = await worker().fetch(request(), variables)
-  expect([answer.status, await answer.json()]).toMatchObject([200, { name: 'Ada Ash' }])
+  const response = await worker().fetch(request(), variables)
+  expect([response.status, await response.json()]).toMatchObject([200, { name: 'Ada Ash' }])
   const { ALLOW_HTTP: _, ...inProduction } = variables
   expect((await worker().fetch(request(), inProduction)).status).toBe(403)
 })

@@ -48,7 +48,7 @@ test.each([...readers, ...contributing])('every section that %s links to is ther
   expect(lost).toEqual([])
 })
 
-test('nobody who installs the package installs what builds the site', () => {
+test('installing the package does not install what builds the site', () => {
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     readonly files: readonly string[]
     readonly devDependencies: Readonly<Record<string, string>>

@@ -109,7 +109,7 @@ test('the programs in compose share a network, so each has ports of its own', ()
   expect(new Set(ports).size).toBe(6)
 })
 
-test('the health check of each program in compose asks a port that it opens', () => {
+test('the health check of each program in compose requests a port that it opens', () => {
   for (const [name, { command, environment }] of ours) {
     const port = /^http:\/\/127\.0\.0\.1:(\d+)\/readyz$/.exec(environment['HEALTH_URL'] ?? '')?.[1]
     expect(

@@ -16,7 +16,7 @@ export interface Application {
   readonly token: string
   /** A new directory for `DATA`, with the network and its key. */
   data(name: string): string
-  /** Writes a file beside the examples. */
+  /** Writes a file next to the examples. */
   write(name: string, text: string): void
 }
 

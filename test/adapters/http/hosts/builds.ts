@@ -37,7 +37,7 @@ interface Framework {
   adapt?(example: string): void
 }
 
-/** The API below `/community`, beside the one at the root: the second process of the tests mounts it there. */
+/** The API below `/community`, next to the one at the root: the second process of the tests mounts it there. */
 function mountBelow(example: string): void {
   for (const place of ['admin', join('webhooks', 'v1')])
     cpSync(join(example, 'app', place), join(example, 'app', 'community', place), { recursive: true })

@@ -1,4 +1,4 @@
-/** Every host runs its example from `docs/examples` and answers the same questions. */
+/** Every host runs its example from `docs/examples` and passes the same checks. */
 import { rmSync } from 'node:fs'
 import process from 'node:process'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -45,25 +45,25 @@ for (const host of hosts) {
     exitCode = 0,
   } = host
   if (!command) {
-    test(`${name} answers as every host`, ({ skip }) => skip(`${name} is not installed: \`npm run test:hosts\` installs it`))
+    test(`${name} responds as every host`, ({ skip }) => skip(`${name} is not installed: \`npm run test:hosts\` installs it`))
     continue
   }
-  // All of them start at once. A host that does not start fails its tests, which wait for it.
+  // All of them start together. A host that does not start fails its tests, which wait for it.
   const atRoot = beginAtRoot(host, command)
   atRoot.catch(() => {})
   const shown = new Map(without.map((column) => [column, '–']))
   results.set(host, shown)
-  const asked = async () => ({
+  const tried = async () => ({
     host: await atRoot,
     below: () => begin(host, command, '/community'),
     ...{ token: app.token, isInMemory, sendsChunks, statusAtStop, exitCode },
   })
   describe(name, () => {
-    if (own) test(own.title, async () => own.ask(await asked()))
-    for (const { title, column, ask, needsAnother } of questions)
+    if (own) test(own.title, async () => own.run(await tried()))
+    for (const { title, column, run, needsAnother } of questions)
       if (!without.includes(column) && (soaking || !needsAnother))
         test(title, async () => {
-          await ask(await asked())
+          await run(await tried())
           shown.set(column, ['✓', notes[column]].filter((part) => part !== undefined).join(' '))
         })
   })
@@ -76,7 +76,7 @@ test('the table of docs/hosts.md has these hosts, their versions and results', (
   const ran = [...results].map(([{ name, version }, shown]) => ({
     host: name,
     version,
-    // A question that was not asked keeps its result.
+    // A question that was not tried keeps its result.
     results: questions.map(({ column, needsAnother }) => shown.get(column) ?? (needsAnother && !soaking ? undefined : '✗')),
   }))
   const names = hosts.map(({ name }) => name)

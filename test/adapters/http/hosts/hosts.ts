@@ -17,18 +17,18 @@ export interface Host {
   readonly command: Command | undefined
   /** Notes of the table: the mark behind a result, by column. */
   readonly notes?: Readonly<Record<string, string>>
-  /** The status for a body that is still arriving when it is asked to end; 201 by default. */
+  /** The status for a body that is still arriving when it is shut down; 201 by default. */
   readonly statusAtStop?: number
-  /** Its exit code when it was asked to end; 0 by default. */
+  /** Its exit code when it was shut down; 0 by default. */
   readonly exitCode?: number
   /** Whether its community is in memory, so that no test can break its storage. */
   readonly isInMemory?: true
-  /** Whether it drops the length of answers and sends them in chunks. */
+  /** Whether it drops the length of responses and sends them in chunks. */
   readonly sendsChunks?: true
   /** The columns of questions that have no meaning for it. */
   readonly without?: readonly string[]
   /** A question for this host alone, before those of all. */
-  readonly own?: Pick<Question, 'title' | 'ask'>
+  readonly own?: Pick<Question, 'title' | 'run'>
   /** Builds its example. */
   prepare?(app: Application): Promise<void>
 }

@@ -1,6 +1,6 @@
 /**
  * Packages that are too large for every `npm install`: Bun, Deno and workerd (350 MB), Next.js and Nitro (370 MB), bundlers (100 MB).
- * They are in a cache of the user, by the versions of the three `package.json` beside this file.
+ * They are in a cache of the user, by the versions of the three `package.json` next to this file.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, readFileSync } from 'node:fs'

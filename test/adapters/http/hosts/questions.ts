@@ -1,4 +1,4 @@
-/** The questions that every host is asked, each of which is a column of the table in `docs/hosts.md`. */
+/** The questions that every host is tried with, each of which is a column of the table in `docs/hosts.md`. */
 import { readdirSync, statSync } from 'node:fs'
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
@@ -7,8 +7,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'vitest'
 import { type Running, until } from './running.ts'
 
-/** A host that is asked. */
-export interface Asked {
+/** A host under test. */
+export interface HostUnderTest {
   /** With the API at the root. */
   readonly host: Running
   /** Starts another process, with the API below `/community`. */
@@ -16,11 +16,11 @@ export interface Asked {
   readonly token: string
   /** Whether its community is in memory, so that no test can break its storage. */
   readonly isInMemory: boolean
-  /** Whether it drops the length of answers and sends them in chunks. */
+  /** Whether it drops the length of responses and sends them in chunks. */
   readonly sendsChunks: boolean
-  /** The status for a body that is still arriving when the host is asked to end. */
+  /** The status for a body that is still arriving when the host is shut down. */
   readonly statusAtStop: number
-  /** The exit code of a host that was asked to end. */
+  /** The exit code of a host that was shut down. */
   readonly exitCode: number
 }
 
@@ -30,7 +30,7 @@ export interface Question {
   readonly title: string
   /** Whether it needs another process of the host. Those take half of the time: `npm test` leaves them to the soak. */
   readonly needsAnother?: true
-  ask(asked: Asked): Promise<void>
+  run(host: HostUnderTest): Promise<void>
 }
 
 interface Sent {
@@ -39,7 +39,7 @@ interface Sent {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-interface Answered {
+interface HostResponse {
   readonly status: number
   readonly headers: Headers
   readonly text: string
@@ -48,9 +48,9 @@ interface Answered {
 const network = '/admin/v1/networks/paint-pals'
 const tags = `${network}/tags`
 
-/** Sends a request as the proxy of the examples does. A redirect would be an answer: the API has none. */
-async function ask(token: string, url: string, { method = 'GET', body, headers }: Sent = {}): Promise<Answered> {
-  const answer = await fetch(url, {
+/** Sends a request as the proxy of the examples does. A redirect would be a response: the API has none. */
+async function call(token: string, url: string, { method = 'GET', body, headers }: Sent = {}): Promise<HostResponse> {
+  const response = await fetch(url, {
     method,
     redirect: 'manual',
     headers: {
@@ -61,13 +61,13 @@ async function ask(token: string, url: string, { method = 'GET', body, headers }
     },
     ...(body === undefined ? {} : { body }),
   })
-  return { status: answer.status, headers: answer.headers, text: await answer.text() }
+  return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
-/** The announced length; `NaN` for an answer in chunks. */
-const lengthOf = ({ headers }: Answered): number => Number(headers.get('content-length') ?? Number.NaN)
-const idOf = ({ text }: Answered): string => (JSON.parse(text) as { id: string }).id
-const nextOf = ({ text }: Answered): string => (JSON.parse(text) as { links: { next: string } }).links.next
+/** The announced length; `NaN` for a response in chunks. */
+const lengthOf = ({ headers }: HostResponse): number => Number(headers.get('content-length') ?? Number.NaN)
+const idOf = ({ text }: HostResponse): string => (JSON.parse(text) as { id: string }).id
+const nextOf = ({ text }: HostResponse): string => (JSON.parse(text) as { links: { next: string } }).links.next
 
 /** The figures of requests in flight, which the example's own route shows. */
 async function inFlight({ origin }: Running): Promise<number> {
@@ -75,7 +75,7 @@ async function inFlight({ origin }: Running): Promise<number> {
   return inFlight.requests
 }
 
-/** The beginning of the answer to an unknown key, for a client that looks for it after its whole body; or what broke meanwhile. */
+/** The beginning of the response to an unknown key, read after the whole body was sent; or the error, if sending broke before. */
 async function refusedLate({ port }: Running): Promise<string> {
   const [parts, length] = [100, 4096]
   let text = ''
@@ -94,34 +94,34 @@ async function refusedLate({ port }: Running): Promise<string> {
   return text.slice(0, 'HTTP/1.1 401'.length)
 }
 
-const answers: Question = {
+const responds: Question = {
   column: 'API',
-  title: 'answers every kind of request as the API does',
-  async ask({ host, token, sendsChunks }) {
+  title: 'responds to every kind of request as the API does',
+  async run({ host, token, sendsChunks }) {
     const { origin } = host
-    const made = await ask(token, origin + tags, { method: 'POST', body: '{"title":"Größe ✓"}' })
+    const made = await call(token, origin + tags, { method: 'POST', body: '{"title":"Größe ✓"}' })
     const tag = `${origin}${tags}/${idOf(made)}`
-    const list = await ask(token, origin + tags)
-    const head = await ask(token, origin + tags, { method: 'HEAD' })
-    const wrongMethod = await ask(token, `${origin}${network}/me`, { method: 'DELETE' })
-    const sent: Readonly<Record<string, Answered>> = {
+    const list = await call(token, origin + tags)
+    const head = await call(token, origin + tags, { method: 'HEAD' })
+    const wrongMethod = await call(token, `${origin}${network}/me`, { method: 'DELETE' })
+    const sent: Readonly<Record<string, HostResponse>> = {
       made,
       list,
       head,
       wrongMethod,
-      changed: await ask(token, tag, { method: 'PATCH', body: '{"title":"Ink"}' }),
-      replaced: await ask(token, `${tag}/`, { method: 'PUT', body: '{"title":"Ink"}' }),
-      shown: await ask(token, `${tag}/`),
-      slashed: await ask(token, `${origin}${tags}/`, { method: 'POST', body: '{"title":"Slash"}' }),
-      options: await ask(token, origin + tags, { method: 'OPTIONS' }),
-      empty: await ask(token, origin + tags, { method: 'POST', body: '{}' }),
-      without: await ask(token, origin + tags, { method: 'POST' }),
-      broken: await ask(token, origin + tags, { method: 'POST', body: '{"title":' }),
-      otherType: await ask(token, origin + tags, { method: 'POST', body: 'a', headers: { 'content-type': 'text/plain' } }),
-      stranger: await ask('nobody', origin + tags),
-      unknown: await ask(token, `${origin}${network}/nothing`),
-      document: await ask(token, `${origin}/webhooks/v1/spec.json`),
-      removed: await ask(token, tag, { method: 'DELETE' }),
+      changed: await call(token, tag, { method: 'PATCH', body: '{"title":"Ink"}' }),
+      replaced: await call(token, `${tag}/`, { method: 'PUT', body: '{"title":"Ink"}' }),
+      shown: await call(token, `${tag}/`),
+      slashed: await call(token, `${origin}${tags}/`, { method: 'POST', body: '{"title":"Slash"}' }),
+      options: await call(token, origin + tags, { method: 'OPTIONS' }),
+      empty: await call(token, origin + tags, { method: 'POST', body: '{}' }),
+      without: await call(token, origin + tags, { method: 'POST' }),
+      broken: await call(token, origin + tags, { method: 'POST', body: '{"title":' }),
+      otherType: await call(token, origin + tags, { method: 'POST', body: 'a', headers: { 'content-type': 'text/plain' } }),
+      stranger: await call('nobody', origin + tags),
+      unknown: await call(token, `${origin}${network}/nothing`),
+      document: await call(token, `${origin}/webhooks/v1/spec.json`),
+      removed: await call(token, tag, { method: 'DELETE' }),
     }
     expect(Object.fromEntries(Object.entries(sent).map(([name, { status }]) => [name, status]))).toEqual({
       made: 201,
@@ -144,15 +144,15 @@ const answers: Question = {
     })
     expect(await refusedLate(host)).toBe('HTTP/1.1 401')
     expect(JSON.parse(made.text)).toMatchObject({ title: 'Größe ✓' })
-    const post = (place: number) => ask(token, origin + tags, { method: 'POST', body: `{"title":"at once ${place}"}` })
+    const post = (place: number) => call(token, origin + tags, { method: 'POST', body: `{"title":"at once ${place}"}` })
     const atOnce = await Promise.all(Array.from({ length: 20 }, (_, place) => post(place)))
     expect(atOnce.map(({ status }) => status)).toEqual(atOnce.map(() => 201))
     expect([head.text, sent['removed']?.text]).toEqual(['', ''])
     expect(wrongMethod.headers.get('allow')).toContain('GET')
     for (const { headers, text } of Object.values(sent))
       if (text !== '') expect(headers.get('content-type')).toBe('application/json; charset=utf-8')
-    for (const answer of [made, list, wrongMethod])
-      expect(lengthOf(answer)).toBe(sendsChunks ? Number.NaN : Buffer.byteLength(answer.text))
+    for (const response of [made, list, wrongMethod])
+      expect(lengthOf(response)).toBe(sendsChunks ? Number.NaN : Buffer.byteLength(response.text))
     expect(lengthOf(head)).toBe(lengthOf(list))
   },
 }
@@ -161,17 +161,17 @@ const below: Question = {
   column: 'below a path',
   title: 'mounts the API below a path, with links to that path',
   needsAnother: true,
-  async ask({ below, token }) {
+  async run({ below, token }) {
     const { origin, port } = await below()
-    const list = await ask(token, `${origin}/community${tags}?per_page=1`)
+    const list = await call(token, `${origin}/community${tags}?per_page=1`)
     expect([list.status, nextOf(list)]).toEqual([
       200,
       expect.stringMatching(`^https://127.0.0.1:${port}/community${tags}\\?.*page=2`),
     ])
-    const made = await ask(token, `${origin}/community${tags}`, { method: 'POST', body: '{"title":"Ink"}' })
+    const made = await call(token, `${origin}/community${tags}`, { method: 'POST', body: '{"title":"Ink"}' })
     expect([made.status, JSON.parse(made.text)]).toMatchObject([201, { title: 'Ink' }])
-    expect((await ask(token, `${origin}/community${network}/nothing`)).text).toContain('There is no path')
-    const outside = await ask(token, origin + tags)
+    expect((await call(token, `${origin}/community${network}/nothing`)).text).toContain('There is no path')
+    const outside = await call(token, origin + tags)
     expect([outside.status, outside.text]).toEqual([404, expect.stringContaining('your 404')])
   },
 }
@@ -179,10 +179,10 @@ const below: Question = {
 const ownRoutes: Question = {
   column: 'own routes',
   title: 'keeps its own routes, its body parser and its 404',
-  async ask({ host: { origin }, token }) {
-    const own = await ask(token, `${origin}/own`, { method: 'POST', body: '{"title":"yours ✓"}' })
+  async run({ host: { origin }, token }) {
+    const own = await call(token, `${origin}/own`, { method: 'POST', body: '{"title":"yours ✓"}' })
     expect([own.status, JSON.parse(own.text)]).toEqual([200, { title: 'yours ✓' }])
-    const missing = await ask(token, `${origin}/nothing`)
+    const missing = await call(token, `${origin}/nothing`)
     expect([missing.status, missing.text]).toEqual([404, expect.stringContaining('your 404')])
   },
 }
@@ -202,11 +202,11 @@ async function inLog(host: Running, id: string, ...texts: readonly string[]): Pr
 }
 
 /** A request while the storage has lost a table. */
-async function askBroken(host: Running, token: string, headers: Readonly<Record<string, string>>): Promise<Answered> {
+async function requestBroken(host: Running, token: string, headers: Readonly<Record<string, string>>): Promise<HostResponse> {
   const database = new DatabaseSync(join(host.data, 'community.sqlite'), { timeout: 30_000 })
   try {
     database.exec('ALTER TABLE folkmoot_segments RENAME TO away')
-    return await ask(token, host.origin + tags, { headers })
+    return await call(token, host.origin + tags, { headers })
   } finally {
     database.exec('ALTER TABLE away RENAME TO folkmoot_segments')
     database.close()
@@ -215,16 +215,16 @@ async function askBroken(host: Running, token: string, headers: Readonly<Record<
 
 const logged: Question = {
   column: 'request id and log',
-  title: 'puts its request id on the answers of the API and writes them into its log, faults too',
-  async ask({ host, token, isInMemory }) {
-    const id = `asked-${crypto.randomUUID()}`
+  title: 'puts its request id on the responses of the API and writes them into its log, faults too',
+  async run({ host, token, isInMemory }) {
+    const id = `request-${crypto.randomUUID()}`
     const path = `${network}/nothing`
-    const answer = await ask(token, host.origin + path, { headers: { 'x-request-id': id } })
-    expect([answer.status, answer.headers.get('x-request-id')]).toEqual([404, id])
+    const response = await call(token, host.origin + path, { headers: { 'x-request-id': id } })
+    expect([response.status, response.headers.get('x-request-id')]).toEqual([404, id])
     await inLog(host, id, path, '404')
     if (isInMemory) return
     const broken = `broken-${crypto.randomUUID()}`
-    const fault = await askBroken(host, token, { 'x-request-id': broken })
+    const fault = await requestBroken(host, token, { 'x-request-id': broken })
     expect([fault.status, fault.headers.get('x-request-id'), JSON.parse(fault.text)]).toEqual([
       500,
       broken,
@@ -237,10 +237,10 @@ const logged: Question = {
 const proxied: Question = {
   column: 'HTTPS by a proxy',
   title: 'refuses plain HTTP, and makes links as the proxy of HTTPS was called',
-  async ask({ host: { origin }, token }) {
-    const plain = await ask(token, origin + tags, { headers: { 'x-forwarded-proto': 'http' } })
+  async run({ host: { origin }, token }) {
+    const plain = await call(token, origin + tags, { headers: { 'x-forwarded-proto': 'http' } })
     expect([plain.status, JSON.parse(plain.text)]).toMatchObject([403, { error: 'https_required' }])
-    const list = (headers: Readonly<Record<string, string>>) => ask(token, `${origin}${tags}?per_page=1`, { headers })
+    const list = (headers: Readonly<Record<string, string>>) => call(token, `${origin}${tags}?per_page=1`, { headers })
     const named = { 'x-forwarded-host': 'api.example.org' }
     expect(nextOf(await list(named))).toMatch(`https://api.example.org${tags}?`)
     expect(nextOf(await list({ ...named, 'x-forwarded-prefix': '/cut' }))).toMatch(`https://api.example.org/cut${tags}?`)
@@ -256,8 +256,8 @@ function begin({ port }: Running, token: string, path: string, type: string): Cl
   return httpRequest({ host: '127.0.0.1', port, path, method: 'POST', headers, agent: false })
 }
 
-/** The answer to a request; a client that is cut off while it writes may have been answered before. */
-async function answerTo(request: ClientRequest): Promise<{ status: number; text: string }> {
+/** The response to a request; a client that is cut off while it writes may have got it before. */
+async function responseTo(request: ClientRequest): Promise<{ status: number; text: string }> {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     request.on('response', resolve)
     request.on('error', reject)
@@ -270,23 +270,23 @@ async function answerTo(request: ClientRequest): Promise<{ status: number; text:
 /** Uploads a file in parts of a mebibyte, in chunks, without an announced length. */
 async function upload(host: Running, token: string, mebibytes: number) {
   const request = begin(host, token, `${network}/assets`, `multipart/form-data; boundary=${boundary}`)
-  const answered = answerTo(request)
-  let isAnswered = false
-  void answered.catch(() => {}).then(() => (isAnswered = true))
+  const response = responseTo(request)
+  let isDone = false
+  void response.catch(() => {}).then(() => (isDone = true))
   const field = `--${boundary}\r\nContent-Disposition: form-data; name="asset_style"\r\n\r\npost\r\n`
   const file = `--${boundary}\r\nContent-Disposition: form-data; name="asset_file"; filename="wash.bin"\r\n\r\n`
   request.write(field + file)
   const part = Buffer.alloc(mebibyte, 7)
-  for (let sent = 0; sent < mebibytes && !isAnswered; sent++)
-    if (!request.write(part)) await Promise.race([new Promise((drained) => request.once('drain', drained)), answered])
+  for (let sent = 0; sent < mebibytes && !isDone; sent++)
+    if (!request.write(part)) await Promise.race([new Promise((drained) => request.once('drain', drained)), response])
   request.end(`\r\n--${boundary}--\r\n`)
-  return answered
+  return response
 }
 
 const uploads: Question = {
   column: '25 MiB upload',
   title: 'passes a streamed upload of 25 MiB on, serves it at its address, and passes on the 413 of a larger one',
-  async ask({ host, token }) {
+  async run({ host, token }) {
     const stored = await upload(host, token, 25)
     expect([stored.status, JSON.parse(stored.text)]).toMatchObject([201, { name: 'wash.bin' }])
     const files = readdirSync(join(host.data, 'assets')).map((name) => statSync(join(host.data, 'assets', name)).size)
@@ -307,7 +307,7 @@ const uploads: Question = {
 const clientLeaves: Question = {
   column: 'client leaves',
   title: 'lets a client leave in the middle of a body, without a fault and with nothing in flight',
-  async ask({ host, token }) {
+  async run({ host, token }) {
     const before = host.log()
     const request = begin(host, token, tags, 'application/json')
     request.on('error', () => {})
@@ -322,7 +322,7 @@ const clientLeaves: Question = {
       () => `the request remains in flight:\n${host.log()}`,
     )
     expect(host.log().slice(before.length)).not.toContain('"fault"')
-    expect((await ask(token, host.origin + tags)).status).toBe(200)
+    expect((await call(token, host.origin + tags)).status).toBe(200)
   },
 }
 
@@ -335,10 +335,10 @@ const isRefused = (port: number): Promise<boolean> =>
 
 const stops: Question = {
   column: 'graceful stop',
-  title: 'finishes its requests when it is asked to end, and ends',
-  async ask({ host, token, statusAtStop, exitCode }) {
+  title: 'finishes its requests when it is shut down, and exits',
+  async run({ host, token, statusAtStop, exitCode }) {
     const request = begin(host, token, tags, 'application/json')
-    const answered = answerTo(request)
+    const response = responseTo(request)
     request.write('{"title":"')
     await until(
       async () => (await inFlight(host)) === 1,
@@ -351,10 +351,10 @@ const stops: Question = {
     )
     request.end('Last"}')
     const text = statusAtStop === 201 ? '"title":"Last"' : 'The body ended before it was complete'
-    expect(await answered).toEqual({ status: statusAtStop, text: expect.stringContaining(text) })
+    expect(await response).toEqual({ status: statusAtStop, text: expect.stringContaining(text) })
     expect(await host.ended).toBe(exitCode)
   },
 }
 
-/** In the order in which they are asked: the last one ends the host. */
-export const questions: readonly Question[] = [answers, below, ownRoutes, logged, proxied, uploads, clientLeaves, stops]
+/** In the order in which they run: the last one stops the host. */
+export const questions: readonly Question[] = [responds, below, ownRoutes, logged, proxied, uploads, clientLeaves, stops]

@@ -12,9 +12,9 @@ export const webhooks = { key: 'my-webhook-key', secrets: 'whsec_MfKQ9r8GKYqrTwj
 const docs = join(import.meta.dirname, '..', '..', '..', '..', 'docs')
 const route = join('app', 'webhooks', 'route.js')
 
-export const receives: Pick<Question, 'title' | 'ask'> = {
+export const receives: Pick<Question, 'title' | 'run'> = {
   title: 'receives webhooks by the route of docs/receiver.md',
-  async ask({ host }) {
+  async run({ host }) {
     const page = readFileSync(join(docs, 'receiver.md'), 'utf8')
     expect(page).toContain(`\n\`\`\`js\n${readFileSync(join(docs, 'examples', 'next', route), 'utf8')}\`\`\`\n`)
     const body = JSON.stringify({
@@ -24,8 +24,8 @@ export const receives: Pick<Question, 'title' | 'ask'> = {
       payload: { id: '2001', title: 'Hello' },
     })
     const deliver = async (headers: Readonly<Record<string, string>>, path = '/webhooks') => {
-      const answer = await fetch(host.origin + path, { method: 'POST', headers, body, redirect: 'manual' })
-      return answer.status
+      const response = await fetch(host.origin + path, { method: 'POST', headers, body, redirect: 'manual' })
+      return response.status
     }
     const headers = await sign(body, webhooks)
     expect(await deliver({ ...headers, authorization: 'Bearer wrong' })).toBe(401)

@@ -19,7 +19,7 @@ export interface Running {
   readonly data: string
   /** All that it has printed. */
   log(): string
-  /** Asks it to end. */
+  /** Shuts it down. */
   terminate(): void
   /** The exit code. */
   readonly ended: Promise<number | null>
@@ -28,7 +28,7 @@ export interface Running {
 }
 
 /**
- * Starts a host and waits until its own route answers.
+ * Starts a host and waits until its own route responds.
  * @param directory where it runs
  * @throws Error with its output when it ends before
  */
@@ -64,7 +64,7 @@ export async function start(
   const running = { origin, port, data, log: () => log, terminate: () => void child.kill('SIGTERM'), ended, end }
   await until(
     async () => hasEnded || (await fetch(`${origin}/about`).then(({ ok }) => ok)),
-    () => `${program} ${args.join(' ')} does not answer:\n${log}`,
+    () => `${program} ${args.join(' ')} does not respond:\n${log}`,
   ).catch((error: unknown) => {
     void end()
     throw error
@@ -79,7 +79,7 @@ export async function until(holds: () => Promise<boolean>, problem: () => string
   while (!(await holds().catch(() => false))) {
     const waited = performance.now() - begin
     if (waited > 100_000) throw new Error(problem())
-    // All hosts start at once: a question every moment to each of them would slow them down.
+    // All hosts start together: a request every moment to each of them would slow them down.
     await delay(Math.min(300, Math.max(20, waited / 10)))
   }
 }
