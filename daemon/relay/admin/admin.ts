@@ -140,7 +140,7 @@ export function relayAdmin(outbox: string, backend: RelayBackend = storeBackend)
         const was = known?.circuit ?? 'closed'
         const text = `an operator closed the circuit${was === 'open' ? '' : ', which was not open'}`
         const notice = { kind: 'operator.closed_circuit', network_id, endpoint_id, event_id: null, text } as const
-        await opened.startAfresh(ref, backend.now(), notice)
+        await opened.resetEndpoint(ref, backend.now(), notice)
         return { endpoint_id, network_id, was }
       }),
     async close() {

@@ -32,7 +32,7 @@ export const embeddedBackend = (relay: Relay): RelayBackend => ({
     const tested = await sendTest(endpoint, scheduler.open, settings, userAgent, tlsFiles)
     const { result, status, reason, milliseconds, responseBody, responseHeaders } = tested
     // It is as good as a probe.
-    if (result === 'delivered') await store.startAfresh(endpoint.ref, relay.now())
+    if (result === 'delivered') await store.resetEndpoint(endpoint.ref, relay.now())
     return {
       outcome: result,
       status,

@@ -14,7 +14,7 @@ const files: Readonly<Record<string, () => Promise<unknown>>> = {
   skip: () => import('./operate/skip.test.ts'),
   'backlog-of-a-subject': () => import('./schedule/backlog-of-a-subject.test.ts'),
   'open-circuit': () => import('./schedule/open-circuit.test.ts'),
-  'fresh-start': () => import('./schedule/fresh-start.test.ts'),
+  'reset-endpoint': () => import('./schedule/reset-endpoint.test.ts'),
   'set-aside': () => import('./schedule/set-aside.test.ts'),
   order: () => import('./schedule/order.test.ts'),
   encryption: () => import('./send/encryption.test.ts'),

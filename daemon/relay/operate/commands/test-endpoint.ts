@@ -54,7 +54,7 @@ export const testEndpoint = (flags: TestFlags, version: string): Promise<Checked
           (await testFromHere(endpoint, flags, version))
         const closed_circuit = sent.outcome === 'delivered' && known?.circuit === 'open'
         // It is as good as a probe.
-        if (closed_circuit && sent.sent_by === 'command') await store.startAfresh(endpoint.ref, systemClock.now())
+        if (closed_circuit && sent.sent_by === 'command') await store.resetEndpoint(endpoint.ref, systemClock.now())
         return { ...sent, closed_circuit }
       },
       done: ({ outcome, status, closed_circuit }) => ({ outcome, status, ...(closed_circuit ? { closed_circuit } : {}) }),

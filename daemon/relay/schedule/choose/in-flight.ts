@@ -14,7 +14,7 @@ export interface Chosen {
   readonly waiting: Waiting
   readonly ticket: Ticket
   /** The fresh starts of its endpoint until then: an answer after another one is that of an earlier definition. */
-  readonly freshStarts: number
+  readonly resets: number
   /** The share of the slots that it uses. */
   readonly holder: Holder
 }
@@ -80,7 +80,7 @@ export function createInFlight(settings: () => Settings): InFlight {
       changed = true
       if (waiting.lane === 'retry') retries++
       if (isSuspect(waiting)) suspects++
-      return { run, waiting, ticket, holder, freshStarts: run.endpoint.fresh_starts }
+      return { run, waiting, ticket, holder, resets: run.endpoint.fresh_starts }
     },
     end({ waiting, holder }) {
       shares.giveBack(holder)

@@ -37,7 +37,7 @@ export interface DefinitionEffect {
   readonly circuitClosed: boolean
 }
 
-const startsAfresh = (endpoint: Endpoint, recorded: number): boolean => endpoint.fresh_starts > recorded
+const isReset = (endpoint: Endpoint, recorded: number): boolean => endpoint.fresh_starts > recorded
 
 export class EndpointHealth {
   readonly #settings: () => Settings
@@ -60,13 +60,13 @@ export class EndpointHealth {
 
   constructor({ endpoint, state }: StoredEndpoint, { settings, timeline }: HealthParts) {
     const circuitSettings = () => ({ threshold: settings().breakerThreshold, cooldown: settings().breakerCooldown })
-    const afresh = startsAfresh(endpoint, state?.fresh_starts ?? 0)
+    const wasReset = isReset(endpoint, state?.fresh_starts ?? 0)
     this.#settings = settings
     this.#endpoint = endpoint
     this.#newCircuit = (record) => createCircuit(circuitSettings, timeline, record)
-    this.circuitClosedAtStart = afresh && state?.breaker.open === true
-    this.#circuit = this.#newCircuit(afresh ? undefined : state?.breaker)
-    this.#pausedUntil = afresh ? 0 : (state?.pausedUntil ?? 0)
+    this.circuitClosedAtStart = wasReset && state?.breaker.open === true
+    this.#circuit = this.#newCircuit(wasReset ? undefined : state?.breaker)
+    this.#pausedUntil = wasReset ? 0 : (state?.pausedUntil ?? 0)
     this.#current = recordedHealth(state)
     this.#standing = recordedStanding(this.#current)
   }
@@ -142,13 +142,13 @@ export class EndpointHealth {
 
   /** Takes on how the endpoint is defined from now on. */
   define(endpoint: Endpoint, wasDisabled: boolean): DefinitionEffect {
-    const afresh = startsAfresh(endpoint, this.#endpoint.fresh_starts)
-    const circuitClosed = afresh && this.#circuit.permit().kind !== 'closed'
-    if (afresh) {
+    const wasReset = isReset(endpoint, this.#endpoint.fresh_starts)
+    const circuitClosed = wasReset && this.#circuit.permit().kind !== 'closed'
+    if (wasReset) {
       this.#circuit = this.#newCircuit()
       this.#pausedUntil = this.#putOffUntil = 0
     }
-    const isForgiven = afresh || (wasDisabled && endpoint.disabled === null)
+    const isForgiven = wasReset || (wasDisabled && endpoint.disabled === null)
     if (isForgiven) this.#current = forgiven(this.#current)
     this.#endpoint = endpoint
     this.#limitTo(1)

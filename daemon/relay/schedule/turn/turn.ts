@@ -75,7 +75,7 @@ export async function takeTurn(parts: TurnParts, disable: Map<number, Disabling>
 
 /** Takes a result into its endpoint and the batch. */
 function settle(parts: TurnParts, attempt: FinishedAttempt, batch: Batch, now: number): void {
-  const { run, waiting, outcome, freshStarts } = attempt
+  const { run, waiting, outcome, resets } = attempt
   const { endpoints, events, inFlight, random, ready, sender, settings } = parts
   inFlight.end(attempt)
   run.attemptEnded(waiting, outcome)
@@ -86,7 +86,7 @@ function settle(parts: TurnParts, attempt: FinishedAttempt, batch: Batch, now: n
     return
   }
   const { ref, fresh_starts } = run.endpoint
-  const isCurrent = endpoints.get(ref) === run && fresh_starts === freshStarts
+  const isCurrent = endpoints.get(ref) === run && fresh_starts === resets
   const isProxyDown = sender.proxy.isDown
   try {
     applyResult(attempt, batch, { now, random: random(), isCurrent, isProxyDown, settings: settings() }, events)

@@ -85,7 +85,7 @@ export interface OperatorStore {
    * Gives an endpoint a fresh start: its circuit closes, and sending begins slowly. A running relay notices within a second.
    * @param notice what is recorded of it
    */
-  startAfresh(ref: number, now: number, notice?: Notice): Promise<void>
+  resetEndpoint(ref: number, now: number, notice?: Notice): Promise<void>
   /** Gives an endpoint a fresh start, and sends to it again where the relay or a person had disabled it. */
   enable(ref: number): Promise<void>
   /** Disables an endpoint: its events wait. A running relay notices within a second. */

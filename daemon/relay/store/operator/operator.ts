@@ -4,8 +4,8 @@ import { among, given, nextVersion, type Plan, type RelayDatabase, type Rows, ro
 import { endpointOf } from '../endpoint/endpoint-row.ts'
 import type { Endpoint } from '../endpoint/relay-endpoint.ts'
 import type { Notice } from '../notice.ts'
-import { disable, startAfresh } from '../plans/fresh-start.ts'
 import { keepNotices } from '../plans/kept.ts'
+import { disable, resetEndpoint } from '../plans/reset-endpoint.ts'
 import { arriving, behind, iso, number, numberOrNull, text, textOrNull } from '../rows.ts'
 import { allEndpoints, endpointsStatus, networkStatus } from './endpoint-status.ts'
 import type { DeliverySearch, Due, EngineStatus, OperatorStore } from './operator-store.ts'
@@ -72,12 +72,12 @@ export function operatorStore(database: RelayDatabase, status: EngineStatus): Op
       }))
     },
     skip: (endpoint, filter, limit, now) => skip(database, endpoint, { search: filter, limit }, now),
-    startAfresh: (ref, now, notice) =>
+    resetEndpoint: (ref, now, notice) =>
       database.transaction(function* () {
-        yield* startAfresh(database, ref, false)
+        yield* resetEndpoint(database, ref, false)
         yield* keepNotices(database, notice ? [notice] : [], now)
       }, true),
-    enable: (ref) => database.transaction(() => startAfresh(database, ref, true), true),
+    enable: (ref) => database.transaction(() => resetEndpoint(database, ref, true), true),
     disable: (ref, reason) => database.transaction(() => disable(database, ref, reason), true),
     deliver: (endpoint, record, now) =>
       database.transaction(function* () {

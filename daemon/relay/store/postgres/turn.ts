@@ -61,7 +61,7 @@ export async function recordTurn(
     ...[column('delivery'), column('state'), column('due'), column('attempts'), column('at'), column('milliseconds')],
     ...[column('status'), column('outcome'), column('answer'), column('reason'), column('answer_headers')],
     ...[endpoints.map(([ref]) => ref), endpoints.map(([, state]) => state)],
-    ...[endpoints.map(([, , reason]) => reason), endpoints.map(([, , , freshStarts]) => freshStarts)],
+    ...[endpoints.map(([, , reason]) => reason), endpoints.map(([, , , resets]) => resets)],
   ]
   const record = async (runner: Pick<Session, 'rows'>): Promise<void> => {
     const [lease] = await runner.rows(recording, values)

@@ -5,10 +5,10 @@ import { nextVersion, type Plan, type RelayDatabase, row } from '../database.ts'
  * Gives an endpoint a fresh start; the relay that sends to it learns of it.
  * @param enable lifts also that the relay disabled it
  */
-export const startAfresh = (database: RelayDatabase, ref: number, enable: boolean): Plan<void> =>
+export const resetEndpoint = (database: RelayDatabase, ref: number, enable: boolean): Plan<void> =>
   define(database, ref, `fresh_starts = fresh_starts + 1${enable ? ', disabled = NULL' : ''}`, [])
 
-/** Sends nothing more to an endpoint, until `startAfresh` enables it or its definition changes. A reason that is there stays. */
+/** Sends nothing more to an endpoint, until `resetEndpoint` enables it or its definition changes. A reason that is there stays. */
 export const disable = (database: RelayDatabase, ref: number, reason: string): Plan<void> =>
   define(database, ref, 'disabled = coalesce(disabled, ?3)', [reason])
 
