@@ -43,7 +43,7 @@ export function healthAfter(health: Health, outcome: Outcome, now: number): Heal
 }
 
 /** Its days of failure are over: they are counted again. */
-export const forgiven = (health: Health): Health => ({ ...health, failingSince: null, lastFailure: null, reminded: false })
+export const clearFailures = (health: Health): Health => ({ ...health, failingSince: null, lastFailure: null, reminded: false })
 
 /**
  * Whether a success is worth recording. The very first one counts: after a restart it shows that the endpoint is usually quick.

@@ -9,7 +9,7 @@ import { isEndpointFailure, type Outcome } from '../../send/outcome.ts'
 import type { Settings } from '../../settings.ts'
 import type { CircuitRecord, Endpoint, EndpointState, StoredEndpoint } from '../../store/endpoint/relay-endpoint.ts'
 import {
-  forgiven,
+  clearFailures,
   type Health,
   healthAfter,
   recordedHealth,
@@ -32,7 +32,7 @@ export interface HealthParts {
 /** The effect of a new definition. */
 export interface DefinitionEffect {
   /** It has a fresh start or was disabled until now. So its days of failure are over, or it would be disabled again immediately. */
-  readonly forgiven: boolean
+  readonly failuresCleared: boolean
   /** A fresh start closed its circuit. */
   readonly circuitClosed: boolean
 }
@@ -148,12 +148,12 @@ export class EndpointHealth {
       this.#circuit = this.#newCircuit()
       this.#pausedUntil = this.#putOffUntil = 0
     }
-    const isForgiven = wasReset || (wasDisabled && endpoint.disabled === null)
-    if (isForgiven) this.#current = forgiven(this.#current)
+    const failuresCleared = wasReset || (wasDisabled && endpoint.disabled === null)
+    if (failuresCleared) this.#current = clearFailures(this.#current)
     this.#endpoint = endpoint
     this.#limitTo(1)
     this.#nextStart = 0
-    return { forgiven: isForgiven, circuitClosed }
+    return { failuresCleared, circuitClosed }
   }
 
   /** Takes note of how long an attempt took. */

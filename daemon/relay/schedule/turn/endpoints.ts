@@ -53,7 +53,7 @@ export function createEndpoints({ ready, order, credentials, newRun, onNotice, o
   const runs = new Map<number, EndpointRun>()
   const leaving = new Set<EndpointRun>()
   /** Those whose days of failure are over, and whether a fresh start closed their circuits. */
-  const forgiven = new Map<EndpointRun, boolean>()
+  const failuresCleared = new Map<EndpointRun, boolean>()
   /** Those whose credentials can be read from now on, or cannot. */
   const readingChanged = new Set<EndpointRun>()
 
@@ -77,7 +77,7 @@ export function createEndpoints({ ready, order, credentials, newRun, onNotice, o
     add(stored) {
       const run = newRun(stored)
       runs.set(stored.endpoint.ref, run)
-      if (run.health.circuitClosedAtStart) forgiven.set(run, true)
+      if (run.health.circuitClosedAtStart) failuresCleared.set(run, true)
       order.orderAll(run)
       ready.add(run)
       credentials.read(run)
@@ -87,7 +87,7 @@ export function createEndpoints({ ready, order, credentials, newRun, onNotice, o
       // A reading from before the latest definition is outdated.
       if (!run || endpoint.fresh_starts < run.endpoint.fresh_starts) return
       const effect = run.define(endpoint)
-      if (effect.forgiven) forgiven.set(run, effect.circuitClosed || forgiven.get(run) === true)
+      if (effect.failuresCleared) failuresCleared.set(run, effect.circuitClosed || failuresCleared.get(run) === true)
       credentials.read(run)
       order.orderAll(run)
       ready.add(run)
@@ -139,7 +139,7 @@ export function createEndpoints({ ready, order, credentials, newRun, onNotice, o
     recordInto({ states, notices }) {
       notices.push(...announced)
       announced = []
-      for (const [run, circuitClosed] of forgiven) {
+      for (const [run, circuitClosed] of failuresCleared) {
         if (circuitClosed) {
           // The relay that sends is told of a fresh start, and not of its cause.
           const cause = 'a delivered test, an operator or a new registration closed the circuit'
@@ -148,7 +148,7 @@ export function createEndpoints({ ready, order, credentials, newRun, onNotice, o
         }
         states.set(run.endpoint.ref, run.record())
       }
-      forgiven.clear()
+      failuresCleared.clear()
       for (const run of readingChanged) {
         if (!isHere(run)) continue
         states.set(run.endpoint.ref, run.record())
