@@ -20,7 +20,7 @@ export function storedEndpointOf(row: SqlRow): StoredEndpoint {
   return { endpoint: endpointOf(row), state: state === null ? undefined : (JSON.parse(state) as EndpointState) }
 }
 
-/** Whether its circuit is open: what was open before a fresh start is open no longer. */
+/** Whether its circuit is open: a reset closes it. */
 export const isOpen = ({ endpoint, state }: StoredEndpoint): boolean =>
   state?.breaker.open === true && (state.fresh_starts ?? 0) >= endpoint.fresh_starts
 

@@ -66,7 +66,7 @@ export interface Result {
 /** Why the relay stops sending to an endpoint. */
 export interface Disabling {
   readonly reason: string
-  /** The fresh starts of the endpoint when that was decided: after another one it is not disabled. */
+  /** The resets of the endpoint when that was decided: after another reset it is not disabled. */
   readonly fresh_starts: number
 }
 
@@ -86,7 +86,7 @@ export interface Turn {
 export interface Recorded {
   /** The refs of the endpoints that have more to be sent, because of the notices. */
   readonly refs: readonly number[]
-  /** The notices of the turn that are true. An endpoint that had a fresh start in the meantime was not disabled. */
+  /** The notices of the turn that are true. An endpoint that was reset in the meantime was not disabled. */
   readonly notices: readonly Notice[]
 }
 

@@ -13,7 +13,7 @@ export interface Chosen {
   readonly run: EndpointRun
   readonly waiting: Waiting
   readonly ticket: Ticket
-  /** The fresh starts of its endpoint until then: an answer after another one is that of an earlier definition. */
+  /** The resets of its endpoint until then: a response after a later reset belongs to an earlier definition. */
   readonly resets: number
   /** The share of the slots that it uses. */
   readonly holder: Holder

@@ -31,9 +31,9 @@ export interface HealthParts {
 
 /** The effect of a new definition. */
 export interface DefinitionEffect {
-  /** It has a fresh start or was disabled until now. So its days of failure are over, or it would be disabled again immediately. */
+  /** It was reset or was disabled until now. So its days of failure are over, or it would be disabled again immediately. */
   readonly failuresCleared: boolean
-  /** A fresh start closed its circuit. */
+  /** A reset closed its circuit. */
   readonly circuitClosed: boolean
 }
 
@@ -55,7 +55,7 @@ export class EndpointHealth {
   #pausedUntil: number
   #proxyFailures = 0
   #putOffUntil = 0
-  /** Whether the fresh start that it begins with closes its circuit. */
+  /** Whether the reset that it begins with closes its circuit. */
   readonly circuitClosedAtStart: boolean
 
   constructor({ endpoint, state }: StoredEndpoint, { settings, timeline }: HealthParts) {

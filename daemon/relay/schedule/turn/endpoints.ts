@@ -37,7 +37,7 @@ export interface Endpoints {
   credentialsChanged(run: EndpointRun, reading: Reading): void
   /** A notice that is to be recorded with the next turn. */
   announce(notice: Notice): void
-  /** Stops sending to an endpoint. @returns the notice, unless it is disabled already, or had a fresh start in between */
+  /** Stops sending to an endpoint. @returns the notice, unless it is disabled already, or was reset in between */
   disable(ref: number, disabling: Disabling): Notice | undefined
   /** Adds what is still to be recorded, and the notices about it. */
   recordInto(batch: Batch): void
@@ -52,7 +52,7 @@ const readingNotice = (run: EndpointRun): Notice =>
 export function createEndpoints({ ready, order, credentials, newRun, onNotice, onRemoved }: EndpointsParts): Endpoints {
   const runs = new Map<number, EndpointRun>()
   const leaving = new Set<EndpointRun>()
-  /** Those whose days of failure are over, and whether a fresh start closed their circuits. */
+  /** Runs whose days of failure are over, and whether a reset closed their circuits. */
   const failuresCleared = new Map<EndpointRun, boolean>()
   /** Those whose credentials can be read from now on, or cannot. */
   const readingChanged = new Set<EndpointRun>()
@@ -141,7 +141,7 @@ export function createEndpoints({ ready, order, credentials, newRun, onNotice, o
       announced = []
       for (const [run, circuitClosed] of failuresCleared) {
         if (circuitClosed) {
-          // The relay that sends is told of a fresh start, and not of its cause.
+          // The relay that sends reads that there was a reset, and not its cause.
           const cause = 'a delivered test, an operator or a new registration closed the circuit'
           const notice = noticeOf(run, 'endpoint.recovered', `sending resumes: ${cause}`)
           notices.push(run.circuitNews.closed() ? notice : unannounced(notice))

@@ -15,7 +15,7 @@ export interface Endpoint extends Omit<StoredAttributes, 'old_keys' | 'old_secre
   readonly requires: readonly string[]
   /** Kept while a relay does not know one of these words; null: all were known when it was defined. */
   readonly set_aside: SetAsideDefinition | null
-  /** How often somebody asked for a fresh start: its circuit closes, and it is left alone no longer. */
+  /** How often it was reset: its circuit closed, and its pause ended. */
   readonly fresh_starts: number
 }
 
@@ -71,7 +71,7 @@ export interface EndpointState {
   readonly lastError?: string | null
   /** Whether the host was reminded of these failures; missing in what earlier versions wrote. */
   readonly reminded?: boolean
-  /** The fresh starts of the endpoint that this came after. */
+  /** The resets of the endpoint before this state. */
   readonly fresh_starts?: number
   /** What the host has heard of its circuit; missing in what earlier versions wrote. */
   readonly news?: CircuitNewsRecord

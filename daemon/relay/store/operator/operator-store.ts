@@ -82,11 +82,11 @@ export interface OperatorStore {
    */
   skip(endpoint: Endpoint, filter: DeliveryFilter, limit: number, now: number): Promise<number>
   /**
-   * Gives an endpoint a fresh start: its circuit closes, and sending begins slowly. A running relay notices within a second.
+   * Resets an endpoint: its circuit closes, and sending begins slowly. A running relay notices within a second.
    * @param notice what is recorded of it
    */
   resetEndpoint(ref: number, now: number, notice?: Notice): Promise<void>
-  /** Gives an endpoint a fresh start, and sends to it again where the relay or a person had disabled it. */
+  /** Resets an endpoint, and sends to it again where the relay or a person had disabled it. */
   enable(ref: number): Promise<void>
   /** Disables an endpoint: its events wait. A running relay notices within a second. */
   disable(ref: number, reason: string): Promise<void>

@@ -47,7 +47,7 @@ export interface Ingester {
   ingest(load: Load, now: number, due: number, oneByOne: boolean): Plan<Ingested & { readonly version: number }>
   /**
    * Keeps notices, and makes events for the host of them.
-   * @param disable the endpoints that are disabled with them, unless they had a fresh start in between
+   * @param disable the endpoints that are disabled with them, unless they were reset in between
    */
   notify(notices: readonly Notice[], now: number, disable?: Turn['disable']): Plan<Recorded>
   /** How many endpoints an event goes to, as far as is known. */

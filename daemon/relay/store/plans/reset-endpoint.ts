@@ -2,7 +2,7 @@
 import { nextVersion, type Plan, type RelayDatabase, row } from '../database.ts'
 
 /**
- * Gives an endpoint a fresh start; the relay that sends to it learns of it.
+ * Resets an endpoint; the relay that sends to it is notified.
  * @param enable lifts also that the relay disabled it
  */
 export const resetEndpoint = (database: RelayDatabase, ref: number, enable: boolean): Plan<void> =>

@@ -35,7 +35,7 @@ const recording = `
     WHERE e.ref = ANY($15::bigint[]) AND e.ref = s.ref AND e.removed_at IS NULL)
   SELECT 1 FROM lease`
 
-/** The endpoints of a turn: their state, why they are disabled, and with which fresh starts; null leaves what was. */
+/** The endpoints of a turn: their state, why they are disabled, and how often they had been reset; null leaves what was. */
 function endpointsOf({ states, disable }: Turn): readonly (readonly [number, string | null, string | null, number | null])[] {
   const refs = [...new Set([...states.keys(), ...disable.keys()])].sort((a, b) => a - b)
   return refs.map((ref) => {

@@ -93,7 +93,7 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
     for (const endpoint of endpoints) noted.set(endpoint.ref, endpoint)
   }
 
-  /** Endpoints that somebody else has given a fresh start or disabled since the last poll. */
+  /** Endpoints that another process has reset or disabled since the last poll. */
   function decidedByOthers(): readonly Endpoint[] {
     const endpoints = run(storedEndpoints()).map(({ endpoint }) => endpoint)
     const changed = endpoints.filter(({ ref, fresh_starts, disabled }) => {

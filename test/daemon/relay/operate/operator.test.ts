@@ -524,7 +524,7 @@ describe('the maintenance', () => {
     await until(() => all.attempts.at(-1)?.state === 'delivered', 'it is delivered after all')
   })
 
-  test('forgives an endpoint that is registered again: its days of failure are over', async () => {
+  test('clears the failures of an endpoint that is registered again: its days of failure are over', async () => {
     const hook = await receiver(status(500))
     const all = await bench({
       retrySchedule: [0, ...Array.from({ length: 90 }, () => 0.1)],
@@ -548,7 +548,7 @@ describe('the maintenance', () => {
     expect(disabled()).toHaveLength(1)
   })
 
-  test('remembers over a restart that an endpoint was forgiven', async () => {
+  test('remembers over a restart that the failures of an endpoint were cleared', async () => {
     const hook = await receiver(status(500))
     // Two attempts, as one failure is no span: a third one after the endpoint is registered again would be a failure anew.
     const all = await bench({ retrySchedule: [0, 0.1, 3600], breakerThreshold: 100, disableAfter: 0.05 / 86_400 })
