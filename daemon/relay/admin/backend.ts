@@ -70,21 +70,21 @@ async function testThroughStore(store: OperatorStore, endpoint: Endpoint): Promi
   const record = { kind: 'event', audience: 'integration', network_id, event_id, event_timestamp, event_type, body } as const
   await store.deliver(endpoint, record, systemClock.now())
   // A test is not tried again: it would arrive when nobody expects it.
-  const setAside = () => store.skip(endpoint, { event_id }, 1, systemClock.now())
+  const skipTest = () => store.skip(endpoint, { event_id }, 1, systemClock.now())
   while (systemClock.monotonic() - began < testMs) {
     const [delivery] = await store.deliveries({ network_id, endpoint_id, event_id, limit: 1 })
     if (delivery?.last_outcome != null) {
       const { id, state, last_outcome: outcome, last_status: status } = delivery
       const milliseconds = delivery.milliseconds ?? 0
       if (state === 'delivered') return { outcome, status, reason: String(status), milliseconds }
-      await setAside()
+      await skipTest()
       const [attempt] = (await store.attempts(Number(id))).toReversed()
       const { answer = null, answer_headers = null } = attempt ?? {}
       return { outcome, status, reason: attempt?.reason ?? String(status ?? outcome), milliseconds, answer, answer_headers }
     }
     await new Promise<void>((resolve) => void systemClock.timer(lookMs, resolve))
   }
-  await setAside()
+  await skipTest()
   const reason = 'No relay sent it in time: the endpoint is paused, its circuit is open, or other deliveries come first.'
   return { outcome: 'aborted', status: null, reason, milliseconds: testMs }
 }

@@ -5,7 +5,7 @@
 import { type Credentials, hasEncrypted, isEncryptionError, type KeyRing, keyRing } from '../../../lib/outbox/encryption.ts'
 import { type CredentialName, canSign } from '../../../lib/outbox/endpoint-attributes.ts'
 import type { Endpoint } from '../store/endpoint/relay-endpoint.ts'
-import { whySetAside } from '../store/endpoint/understood.ts'
+import { whyUnsupported } from '../store/endpoint/supported.ts'
 
 /** An endpoint whose credentials are in plain text, with every other attribute as it is stored. */
 export type OpenEndpoint = Endpoint
@@ -51,7 +51,7 @@ export function createCredentialsReader<Owner extends { readonly endpoint: Endpo
   return {
     read(owner) {
       const { endpoint } = owner
-      const problem = whySetAside(endpoint) ?? lacking(endpoint)
+      const problem = whyUnsupported(endpoint) ?? lacking(endpoint)
       const text = JSON.stringify([credentialsOf(endpoint), problem])
       const before = latest.get(owner)
       if (before?.ring === ring && before.text === text) return

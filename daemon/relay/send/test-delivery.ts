@@ -4,7 +4,7 @@ import { attemptTimeout } from '../attempt-timeout.ts'
 import { systemClock } from '../clock.ts'
 import type { Settings } from '../settings.ts'
 import type { Endpoint } from '../store/endpoint/relay-endpoint.ts'
-import { whySetAside } from '../store/endpoint/understood.ts'
+import { whyUnsupported } from '../store/endpoint/supported.ts'
 import { type OpenEndpoint, problemOf } from './credentials.ts'
 import type { Outcome } from './outcome.ts'
 import { systemResolve } from './resolve.ts'
@@ -41,7 +41,7 @@ export async function sendTest(
   userAgent: string,
   tlsFiles: TlsFiles = readTlsFiles(settings.clientIdentities),
 ): Promise<TestOutcome> {
-  const problem = whySetAside(sealed) ?? tlsProblem(sealed, tlsFiles, systemClock.now())
+  const problem = whyUnsupported(sealed) ?? tlsProblem(sealed, tlsFiles, systemClock.now())
   if (problem !== undefined) return { result: 'unreadable', status: null, reason: problem, milliseconds: 0 }
   let endpoint: OpenEndpoint
   try {

@@ -136,7 +136,7 @@ const about = { network_id: perhapsText, endpoint_id: perhapsText, event_id: per
 const notices: SqlTable = { name: 'notices', columns: { seq: identity, at: integer, kind: text, ...about, text } }
 
 /** Unusable parts of the outbox, for inspection by a person. */
-const setAside: SqlTable = {
+const quarantine: SqlTable = {
   name: 'set_aside',
   columns: { seq: identity, at: integer, reason: text, ...about, content: text },
 }
@@ -183,7 +183,7 @@ const leases: SqlTable = {
   options: roomy,
 }
 
-const shared = [meta, endpoints, events, deliveries, attempts, notices, setAside, erasures]
+const shared = [meta, endpoints, events, deliveries, attempts, notices, quarantine, erasures]
 
 /** The migration of a store of an earlier version. */
 export const remedy = 'start the relay first, which migrates them'

@@ -91,7 +91,7 @@ export interface Recorded {
 }
 
 /** Skipped parts of the outbox, kept for a person in the table `set_aside`. */
-export interface SetAside {
+export interface QuarantinedRecord {
   readonly reason: string
   readonly network_id: string | null
   readonly endpoint_id: string | null
@@ -110,7 +110,7 @@ export interface Ingested {
   readonly changed: readonly Endpoint[]
   readonly removed: readonly Endpoint[]
   readonly notices: readonly Notice[]
-  readonly setAside: readonly SetAside[]
+  readonly quarantined: readonly QuarantinedRecord[]
 }
 
 export interface Recovered {

@@ -8,7 +8,7 @@ import { unknownWords } from '../../../../lib/outbox/requires.ts'
 import { orders } from '../../../../lib/outbox/values.ts'
 import { columnsOf } from '../../../../lib/storage/columns-of.ts'
 import type { ColumnType } from '../../../../lib/storage/table.ts'
-import type { Endpoint, SetAsideDefinition } from './relay-endpoint.ts'
+import type { Endpoint, UnsupportedDefinition } from './relay-endpoint.ts'
 
 export type SqlRow = Readonly<Record<string, unknown>>
 type SqlValue = string | number | boolean | null
@@ -48,13 +48,13 @@ export const endpointColumns = ['ref', ...recordedColumns, 'disabled', 'removed_
  */
 export function recordedValues(record: EndpointUpsert, now: number): readonly SqlValue[] {
   const { old_keys = [], old_secrets = [], requires = [] } = record
-  const setAside: SetAsideDefinition | null = unknownWords(requires).length > 0 ? { since: now, record } : null
+  const unsupported: UnsupportedDefinition | null = unknownWords(requires).length > 0 ? { since: now, record } : null
   const ends = [...old_keys, ...old_secrets].map(({ until }) => Date.parse(until))
   return [
     ...[record.network_id, record.id],
     ...attributeColumns.map(({ name, type }) => writtenValue(type, record[name] ?? null)),
     ...(ends.length > 0 ? [JSON.stringify({ old_keys, old_secrets }), Math.max(...ends)] : [null, null]),
-    ...[requires.length > 0 ? JSON.stringify(requires) : null, setAside && JSON.stringify(setAside)],
+    ...[requires.length > 0 ? JSON.stringify(requires) : null, unsupported && JSON.stringify(unsupported)],
   ]
 }
 
@@ -83,7 +83,7 @@ export function endpointOf(row: SqlRow): Endpoint {
     old_keys: old.old_keys ?? [],
     old_secrets: old.old_secrets ?? [],
     requires: parsedOr<readonly string[]>(row['requires'], []),
-    set_aside: parsedOr<SetAsideDefinition | null>(row['set_aside'], null),
+    set_aside: parsedOr<UnsupportedDefinition | null>(row['set_aside'], null),
     ref: Number(row['ref']),
     id: String(row['id']),
     network_id: String(row['network_id']),

@@ -14,13 +14,13 @@ export interface Endpoint extends Omit<StoredAttributes, 'old_keys' | 'old_secre
   /** What a relay must know to send to it, in words. */
   readonly requires: readonly string[]
   /** Kept while a relay does not know one of these words; null: all were known when it was defined. */
-  readonly set_aside: SetAsideDefinition | null
+  readonly set_aside: UnsupportedDefinition | null
   /** How often it was reset: its circuit closed, and its pause ended. */
   readonly fresh_starts: number
 }
 
 /** An endpoint that a relay did not understand: a later version of the relay takes it from here. */
-export interface SetAsideDefinition {
+export interface UnsupportedDefinition {
   /** Events ingested from then on were not decided by its filter, in milliseconds of the relay's timeline. */
   readonly since: number
   /** Its record as it was in the outbox; missing where its columns are right. */

@@ -3,7 +3,7 @@ import { needs } from '../../../../lib/outbox/requires.ts'
 import type { Plan, RelayDatabase, Rows } from '../database.ts'
 import { rows } from '../database.ts'
 import { endpointColumns } from '../endpoint/endpoint-row.ts'
-import { whySetAside } from '../endpoint/understood.ts'
+import { whyUnsupported } from '../endpoint/supported.ts'
 import { isOpen, iso, storedEndpointOf } from '../rows.ts'
 import type { StoredStatus } from './operator-store.ts'
 import { type Tallies, talliesOf } from './tallies.ts'
@@ -27,7 +27,7 @@ function statusesOf(endpoints: Rows, tallies: Tallies): readonly StoredStatus[] 
     const { endpoint, state } = storedEndpointOf(found)
     const { pending = 0, due = null, oldest = null, dead = 0, delivered = null } = tallies.get(endpoint.ref) ?? {}
     const url = URL.parse(endpoint.url)
-    const unknown = whySetAside(endpoint)
+    const unknown = whyUnsupported(endpoint)
     const unreadable = unknown ?? state?.unreadable ?? null
     const sent = endpoint.enabled && endpoint.disabled === null && unreadable === null
     const open = isOpen({ endpoint, state })

@@ -14,10 +14,10 @@ import { endpointColumns, endpointOf, recordedAssignments, recordedColumns, reco
 import type { Endpoint } from '../endpoint/relay-endpoint.ts'
 import type { Notice } from '../notice.ts'
 import { number, numberOrNull } from '../rows.ts'
-import type { Ingested, Recorded, SetAside, Turn } from '../store.ts'
+import type { Ingested, QuarantinedRecord, Recorded, Turn } from '../store.ts'
 import { decide } from './decide.ts'
 import { keepErasure } from './erasures.ts'
-import { keepNotices, keepSetAside } from './kept.ts'
+import { keepNotices, keepQuarantined } from './kept.ts'
 import { noticeEvents } from './notices.ts'
 
 /** Deliveries of a removed endpoint that one statement drops: far from the time-out of a statement. */
@@ -79,17 +79,17 @@ export function createIngester(database: RelayDatabase): Ingester {
       `SELECT ${endpointColumns} FROM $schema.endpoints WHERE requires IS NOT NULL AND removed_at IS NULL`,
     )
     const endpoints = found.map(endpointOf)
-    const strange = endpoints.filter(({ requires, set_aside }) => unknownWords(requires).length > 0 && set_aside === null)
-    const known = endpoints.filter(({ requires, set_aside }) => unknownWords(requires).length === 0 && set_aside !== null)
-    if (strange.length + known.length === 0) return
+    const unsupported = endpoints.filter(({ requires, set_aside }) => unknownWords(requires).length > 0 && set_aside === null)
+    const supported = endpoints.filter(({ requires, set_aside }) => unknownWords(requires).length === 0 && set_aside !== null)
+    if (unsupported.length + supported.length === 0) return
     const version = yield* nextVersion()
-    for (const { ref } of strange) yield* rows(settingAside, [ref, JSON.stringify({ since: now }), version])
-    for (const { ref, set_aside } of known) {
+    for (const { ref } of unsupported) yield* rows(markUnsupported, [ref, JSON.stringify({ since: now }), version])
+    for (const { ref, set_aside } of supported) {
       const [record] = checkRecords(set_aside?.record === undefined ? [] : [set_aside.record]).records
       if (record?.kind === 'endpoint' && record.action === 'upsert')
         yield* rows(understanding, [...recordedValues(record, now), version])
       // What cannot be used is still no reason to send as if it were not there.
-      else if (set_aside?.record === undefined) yield* rows(settingAside, [ref, null, version])
+      else if (set_aside?.record === undefined) yield* rows(markUnsupported, [ref, null, version])
       yield* database.defined(ref, version)
       const current = yield* row(`SELECT ${endpointColumns} FROM $schema.endpoints WHERE ref = ?1`, [ref])
       if (current) yield* decideSince(set_aside, endpointOf(current))
@@ -149,7 +149,7 @@ export function createIngester(database: RelayDatabase): Ingester {
     const changed = new Map<number, Endpoint>()
     const removed = new Map<number, Endpoint>()
     const notices: Notice[] = []
-    const setAside: SetAside[] = []
+    const quarantined: QuarantinedRecord[] = []
     let events = 0
     let duplicates = 0
     /** Events that go together: no endpoint changes between them. */
@@ -157,7 +157,7 @@ export function createIngester(database: RelayDatabase): Ingester {
 
     function passOver({ reason, network_id = null, endpoint_id = null, event_id = null }: Passed, content?: string): void {
       notices.push({ kind: 'outbox.damaged', network_id, endpoint_id, event_id, text: reason })
-      if (content !== undefined) setAside.push({ reason, network_id, endpoint_id, event_id, content })
+      if (content !== undefined) quarantined.push({ reason, network_id, endpoint_id, event_id, content })
     }
 
     /**
@@ -237,10 +237,10 @@ export function createIngester(database: RelayDatabase): Ingester {
     if (changed.size + removed.size > 0) known = version
     for (const each of damage) passOver({ ...each, reason: damageText(each) }, each.content)
     yield* database.touch([...deliveries.keys()], version)
-    yield* keepSetAside(database, setAside, now)
+    yield* keepQuarantined(database, quarantined, now)
     yield* keepNotices(database, notices, now)
     return {
-      ...{ events, duplicates, deliveries, notices, setAside, version },
+      ...{ events, duplicates, deliveries, notices, quarantined, version },
       changed: [...changed.values()],
       removed: [...removed.values()],
     }
@@ -285,7 +285,7 @@ const upserting = `INSERT INTO $schema.endpoints (${recordedColumns.join(', ')},
   RETURNING ${endpointColumns}`
 const understanding = `INSERT INTO $schema.endpoints (${recordedColumns.join(', ')}, defined) VALUES (${places.join(', ')})
   ON CONFLICT (network_id, id) DO UPDATE SET ${recordedAssignments}, defined = excluded.defined`
-const settingAside = 'UPDATE $schema.endpoints SET set_aside = ?2, defined = ?3 WHERE ref = ?1'
+const markUnsupported = 'UPDATE $schema.endpoints SET set_aside = ?2, defined = ?3 WHERE ref = ?1'
 const removing = `UPDATE $schema.endpoints SET removed_at = ?2, key = '', secrets = '[]', headers = NULL, old = NULL, old_until = NULL, set_aside = NULL, state = NULL,
   defined = ?3 WHERE ref = ?1`
 const dropping = `DELETE FROM $schema.deliveries WHERE id IN (

@@ -1,7 +1,7 @@
 /** Rows that are kept for people: notices, and skipped parts of the outbox. */
 import { given, type Plan, type RelayDatabase, rows } from '../database.ts'
 import type { Notice } from '../notice.ts'
-import type { SetAside } from '../store.ts'
+import type { QuarantinedRecord } from '../store.ts'
 
 /** Appends rows of texts, with the same time, to a table. */
 function* keep<C extends string>(
@@ -24,5 +24,5 @@ export const keepNotices = (database: RelayDatabase, notices: readonly Notice[],
   keep(database, 'notices', ['kind', 'network_id', 'endpoint_id', 'event_id', 'text'], notices, now)
 
 /** Keeps skipped parts of the outbox in the table `set_aside`. */
-export const keepSetAside = (database: RelayDatabase, pieces: readonly SetAside[], now: number): Plan<void> =>
+export const keepQuarantined = (database: RelayDatabase, pieces: readonly QuarantinedRecord[], now: number): Plan<void> =>
   keep(database, 'set_aside', ['reason', 'network_id', 'endpoint_id', 'event_id', 'content'], pieces, now)

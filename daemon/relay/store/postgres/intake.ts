@@ -95,7 +95,7 @@ export function outboxTable(database: PostgresDatabase, ingester: Ingester): Out
     const deliveries = new Map<number, number>()
     const fresh = new Set(events.map(({ record }) => record.event_id).filter((id) => !moved.present.has(id)))
     const duplicates = countDeliveries(events, fresh, deliveries)
-    const nothing = { changed: [], removed: [], notices: [], setAside: [] }
+    const nothing = { changed: [], removed: [], notices: [], quarantined: [] }
     const more = part.more || commits.length < part.commits.length
     return { ingested: { events: records.length, duplicates, deliveries, ...nothing }, version: moved.version, more }
   }
