@@ -6,7 +6,7 @@
  * Every event of the relay passes here, so the checks of events are written out. Those of endpoints follow from their schema.
  */
 import * as v from 'valibot'
-import { attributes, isoTime, requiredWords, typeName } from './endpoint-attributes.ts'
+import { attributes, isoTime, requiredCapabilities, typeName } from './endpoint-attributes.ts'
 import { hasAuthorization } from './headers.ts'
 import { mostErasedIds, type OutboxRecord } from './record.ts'
 import { bodiesIn, type ParsedEvent } from './text.ts'
@@ -127,7 +127,7 @@ function bodyProblem(body: unknown): Problem {
   }
 }
 
-const Endpoint = v.object({ ...attributes, requires: requiredWords })
+const Endpoint = v.object({ ...attributes, requires: requiredCapabilities })
 
 function endpointProblem(fields: Fields): Problem {
   const { issues: [issue] = [], output } = v.safeParse(Endpoint, fields, { abortEarly: true })

@@ -125,7 +125,7 @@ export const attributes = {
 }
 
 /** What a relay must know to send to an endpoint: no attribute, because it follows from them. */
-export const requiredWords = v.optional(list(matching(/^[\w.:-]{1,100}$/), 100, 'must be a list of at most 100 words'))
+export const requiredCapabilities = v.optional(list(matching(/^[\w.:-]{1,100}$/), 100, 'must be a list of at most 100 words'))
 
 /** The stored value of an omitted attribute. A nullable one is null. */
 export const attributeDefaults = { audience: 'integration', enabled: true, order: 'none' } as const

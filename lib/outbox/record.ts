@@ -37,7 +37,7 @@ export interface EndpointUpsert extends RecordedAttributes {
   readonly id: Id
   /** The network whose events it gets. */
   readonly network_id: Id
-  /** What a relay must know to send to it, in words (`requires.ts`). Missing: nothing beyond the attributes of the first version. */
+  /** The capabilities that a relay needs to send to it (`requires.ts`). Missing: nothing beyond the attributes of the first version. */
   readonly requires?: readonly string[]
 }
 

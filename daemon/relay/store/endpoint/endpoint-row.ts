@@ -4,7 +4,7 @@
  */
 import { attributeDefaults, attributes, type StoredAttributes } from '../../../../lib/outbox/endpoint-attributes.ts'
 import type { EndpointUpsert } from '../../../../lib/outbox/record.ts'
-import { unknownWords } from '../../../../lib/outbox/requires.ts'
+import { unsupportedCapabilities } from '../../../../lib/outbox/requires.ts'
 import { orders } from '../../../../lib/outbox/values.ts'
 import { columnsOf } from '../../../../lib/storage/columns-of.ts'
 import type { ColumnType } from '../../../../lib/storage/table.ts'
@@ -48,7 +48,7 @@ export const endpointColumns = ['ref', ...recordedColumns, 'disabled', 'removed_
  */
 export function recordedValues(record: EndpointUpsert, now: number): readonly SqlValue[] {
   const { old_keys = [], old_secrets = [], requires = [] } = record
-  const unsupported: UnsupportedDefinition | null = unknownWords(requires).length > 0 ? { since: now, record } : null
+  const unsupported: UnsupportedDefinition | null = unsupportedCapabilities(requires).length > 0 ? { since: now, record } : null
   const ends = [...old_keys, ...old_secrets].map(({ until }) => Date.parse(until))
   return [
     ...[record.network_id, record.id],

@@ -6,7 +6,7 @@
  */
 import { checkRecords, refused, type Unusable } from '../../../../lib/outbox/check.ts'
 import type { EndpointRemoval, EndpointUpsert, ErasureRecord, EventRecord, OutboxRecord } from '../../../../lib/outbox/record.ts'
-import { unknownWords } from '../../../../lib/outbox/requires.ts'
+import { unsupportedCapabilities } from '../../../../lib/outbox/requires.ts'
 import { type Damage, damageText } from '../../../../lib/outbox/source.ts'
 import { nextVersion, type Plan, type RelayDatabase, row, rows } from '../database.ts'
 import { type Addressed, EndpointIndex } from '../endpoint/endpoint-index.ts'
@@ -35,7 +35,7 @@ export interface Ingester {
    * Takes over the endpoints that a relay of an earlier version did not understand, and sets those aside that this one does not. Before
    * the relay sends anything.
    */
-  understand(now: number): Plan<void>
+  updateSupport(now: number): Plan<void>
   /** The version up to which they are known. */
   readonly known: number
   /** The events that go to endpoints, as far as these are known. */
@@ -74,20 +74,24 @@ export function createIngester(database: RelayDatabase): Ingester {
     }
   }
 
-  function* understand(now: number): Plan<void> {
+  function* updateSupport(now: number): Plan<void> {
     const found = yield* rows(
       `SELECT ${endpointColumns} FROM $schema.endpoints WHERE requires IS NOT NULL AND removed_at IS NULL`,
     )
     const endpoints = found.map(endpointOf)
-    const unsupported = endpoints.filter(({ requires, set_aside }) => unknownWords(requires).length > 0 && set_aside === null)
-    const supported = endpoints.filter(({ requires, set_aside }) => unknownWords(requires).length === 0 && set_aside !== null)
+    const unsupported = endpoints.filter(
+      ({ requires, set_aside }) => unsupportedCapabilities(requires).length > 0 && set_aside === null,
+    )
+    const supported = endpoints.filter(
+      ({ requires, set_aside }) => unsupportedCapabilities(requires).length === 0 && set_aside !== null,
+    )
     if (unsupported.length + supported.length === 0) return
     const version = yield* nextVersion()
     for (const { ref } of unsupported) yield* rows(markUnsupported, [ref, JSON.stringify({ since: now }), version])
     for (const { ref, set_aside } of supported) {
       const [record] = checkRecords(set_aside?.record === undefined ? [] : [set_aside.record]).records
       if (record?.kind === 'endpoint' && record.action === 'upsert')
-        yield* rows(understanding, [...recordedValues(record, now), version])
+        yield* rows(redefining, [...recordedValues(record, now), version])
       // What cannot be used is still no reason to send as if it were not there.
       else if (set_aside?.record === undefined) yield* rows(markUnsupported, [ref, null, version])
       yield* database.defined(ref, version)
@@ -248,7 +252,7 @@ export function createIngester(database: RelayDatabase): Ingester {
 
   return {
     load,
-    understand,
+    updateSupport,
     get known() {
       return known
     },
@@ -283,7 +287,7 @@ const upserting = `INSERT INTO $schema.endpoints (${recordedColumns.join(', ')},
   ON CONFLICT (network_id, id) DO UPDATE SET ${recordedAssignments}, defined = excluded.defined, disabled = NULL, removed_at = NULL,
     fresh_starts = endpoints.fresh_starts + 1
   RETURNING ${endpointColumns}`
-const understanding = `INSERT INTO $schema.endpoints (${recordedColumns.join(', ')}, defined) VALUES (${places.join(', ')})
+const redefining = `INSERT INTO $schema.endpoints (${recordedColumns.join(', ')}, defined) VALUES (${places.join(', ')})
   ON CONFLICT (network_id, id) DO UPDATE SET ${recordedAssignments}, defined = excluded.defined`
 const markUnsupported = 'UPDATE $schema.endpoints SET set_aside = ?2, defined = ?3 WHERE ref = ?1'
 const removing = `UPDATE $schema.endpoints SET removed_at = ?2, key = '', secrets = '[]', headers = NULL, old = NULL, old_until = NULL, set_aside = NULL, state = NULL,

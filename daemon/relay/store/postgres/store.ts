@@ -181,7 +181,7 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
     recover: (now) =>
       alone(async () => {
         await tending?.result.catch(() => undefined)
-        await database.transaction(() => ingester.understand(now), true)
+        await database.transaction(() => ingester.updateSupport(now), true)
         await leases.begin()
         lost = false
         isUnrenewed = false

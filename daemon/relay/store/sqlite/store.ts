@@ -129,7 +129,7 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
     const inFlightBefore = JSON.parse((yield* metaOf('in_flight')) ?? '[]') as readonly number[]
     const { interrupted, notices } = yield* interrupt(database, inFlightBefore, now)
     setMeta.run('in_flight', '[]')
-    yield* ingester.understand(now)
+    yield* ingester.updateSupport(now)
     yield* ingester.load()
     yield* ingester.notify(notices, now)
     const endpoints = yield* storedEndpoints()
