@@ -28,9 +28,9 @@ export const isOpen = ({ endpoint, state }: StoredEndpoint): boolean =>
 export const laneNumber = (lane: Lane): number => (lane === 'first' ? 0 : 1)
 
 /** The lane of deliveries that wait for an earlier one of their subject. */
-export const behind = 2
-/** The lane of those that have come and are not in order yet: the relay that sends to the endpoint puts them there. */
-export const arriving = 3
+export const blocked = 2
+/** The lane of new deliveries without an order yet: the relay that sends to the endpoint sorts them. */
+export const unsorted = 3
 
 export const waitingOf = (row: SqlRow): Waiting => ({
   delivery: number(row, 'id'),

@@ -6,7 +6,7 @@
  * - **Ref**: the store's own small number of an endpoint.
  * - **Lane**: first attempts and retries wait separately, so that a mountain of retries never delays a new event.
  * - **Subject**: what an event is about. With ordered subjects, only the oldest waiting delivery of each is in a lane. The
- *   others are behind it, so that nobody ever reads through them. Only the sending relay puts arriving deliveries in order.
+ *   others are blocked, so that no query ever reads through them. Only the sending relay sorts new deliveries.
  * - **Turn**: everything that one step of the scheduler changes, in one transaction.
  * - **Lease**: the time for which a relay alone sends to its endpoints. A relay with a separate store has all of them for ever.
  *

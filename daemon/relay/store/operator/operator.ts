@@ -6,7 +6,7 @@ import type { Endpoint } from '../endpoint/relay-endpoint.ts'
 import type { Notice } from '../notice.ts'
 import { keepNotices } from '../plans/kept.ts'
 import { disable, resetEndpoint } from '../plans/reset-endpoint.ts'
-import { arriving, behind, iso, number, numberOrNull, text, textOrNull } from '../rows.ts'
+import { blocked, iso, number, numberOrNull, text, textOrNull, unsorted } from '../rows.ts'
 import { allEndpoints, endpointsStatus, networkStatus } from './endpoint-status.ts'
 import type { DeliverySearch, Due, EngineStatus, OperatorStore } from './operator-store.ts'
 import { deliveryOf } from './searches.ts'
@@ -17,7 +17,7 @@ const ordered = (column: string) =>
   `CASE (SELECT p."order" FROM $schema.endpoints p WHERE p.ref = endpoint) WHEN 'subject' THEN ${column}`
 
 /** Where a delivery stands that is due again: it is in order only when the relay that sends has put it there. */
-const laneAgain = `lane = ${ordered(String(arriving))} ELSE 0 END,
+const laneAgain = `lane = ${ordered(String(unsorted))} ELSE 0 END,
   subject = ${ordered(`coalesce((SELECT e.subject FROM $schema.events e WHERE e.seq = event), '')`)} END`
 
 /** The store of an operator over a database. */
@@ -135,7 +135,7 @@ function* skipSome(
   const ordered = skipped.filter((each) => each['subject'] != null)
   // The relay that sends finds out whether these are the first ones of their subjects now.
   yield* rows(
-    `UPDATE $schema.deliveries SET lane = ${arriving} WHERE lane = ${behind} AND state = 'pending' AND id IN (
+    `UPDATE $schema.deliveries SET lane = ${unsorted} WHERE lane = ${blocked} AND state = 'pending' AND id IN (
        SELECT (SELECT d.id FROM $schema.deliveries d WHERE d.endpoint = g.endpoint AND d.subject = g.subject AND d.state = 'pending'
          AND d.event > g.event ORDER BY d.event LIMIT 1)
        FROM ${given(database, '?1', { endpoint: 'bigint', subject: 'text', event: 'bigint' })} AS g)`,

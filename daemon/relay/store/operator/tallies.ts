@@ -22,7 +22,7 @@ export type Tallies = ReadonlyMap<number, Tally>
 const byEndpoint = (found: Rows): ReadonlyMap<number, SqlRow> => new Map(found.map((each) => [number(each, 'endpoint'), each]))
 const from = (row: SqlRow | undefined, column: string): number | null => (row ? numberOrNull(row, column) : null)
 
-/** Lanes in the order of their due times. A delivery that is behind another one is not due before it. */
+/** Lanes in the order of their due times. A blocked delivery is not due before the one that blocks it. */
 const firstDue = [0, 1, 3]
   .map(
     (lane) =>

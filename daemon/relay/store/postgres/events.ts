@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib'
 import { type Plan, rows, type SqlValue } from '../database.ts'
 import type { Addressed } from '../endpoint/endpoint-index.ts'
 import { traceOf } from '../plans/event-trace.ts'
-import { arriving, text } from '../rows.ts'
+import { text, unsorted } from '../rows.ts'
 
 /**
  * All bodies are one parameter, of bytes: in a list of texts, both sides would look at each character for its quotes.
@@ -22,7 +22,7 @@ export const insertion = (onlyIf = '') => `
     SELECT DISTINCT * FROM unnest(?12::text[], ?13::bigint[], ?14::boolean[]) AS a (event_id, endpoint, ordered)),
   sent AS (
     INSERT INTO $schema.deliveries (event, endpoint, state, lane, due, subject)
-    SELECT fresh.seq, a.endpoint, 'pending', CASE WHEN a.ordered THEN ${arriving} ELSE 0 END, ?11::bigint,
+    SELECT fresh.seq, a.endpoint, 'pending', CASE WHEN a.ordered THEN ${unsorted} ELSE 0 END, ?11::bigint,
       CASE WHEN a.ordered THEN coalesce(fresh.subject, '') END
     FROM addressed a JOIN fresh USING (event_id) ORDER BY fresh.seq, a.endpoint)`
 

@@ -1,10 +1,10 @@
 /**
  * Keeps the order of subjects in the store on PostgreSQL: of each subject the oldest waiting delivery is in a lane, the others
- * behind.
+ * are blocked.
  */
 
 import type { Endpoint } from '../endpoint/relay-endpoint.ts'
-import { arriving, behind, number, text } from '../rows.ts'
+import { blocked, number, text, unsorted } from '../rows.ts'
 import { LeaseLost } from '../store.ts'
 import type { PostgresDatabase, Session } from './database.ts'
 
@@ -33,7 +33,7 @@ const arranging = `
   WITH seeds AS (
     SELECT d.* FROM unnest($1::bigint[]) AS ref CROSS JOIN LATERAL (
       SELECT id, endpoint, subject, state FROM $schema.deliveries
-      WHERE endpoint = ref AND lane = ${arriving} AND state = 'pending' ORDER BY due, id LIMIT ${part}) AS d
+      WHERE endpoint = ref AND lane = ${unsorted} AND state = 'pending' ORDER BY due, id LIMIT ${part}) AS d
     UNION ALL
     SELECT id, endpoint, subject, state FROM $schema.deliveries WHERE id = ANY($3::bigint[]) AND subject IS NOT NULL),
   busy AS (SELECT DISTINCT endpoint, subject FROM $schema.deliveries WHERE id = ANY($2::bigint[]) AND subject IS NOT NULL),
@@ -46,14 +46,14 @@ const arranging = `
   formers AS (
     SELECT f.id, f.lane FROM heads h CROSS JOIN LATERAL (
       SELECT id, lane FROM $schema.deliveries WHERE endpoint = h.endpoint AND subject = h.subject AND state = 'pending'
-        AND event > h.event AND lane <> ${arriving} ORDER BY event LIMIT 1) AS f),
+        AND event > h.event AND lane <> ${unsorted} ORDER BY event LIMIT 1) AS f),
   first AS (SELECT id FROM heads WHERE NOT waits),
   put AS (
     UPDATE $schema.deliveries d
-    SET lane = CASE WHEN d.id IN (SELECT id FROM first) THEN least(d.attempts, 1) ELSE ${behind} END
-    WHERE ${waits} AND (d.lane >= ${behind} OR d.id NOT IN (SELECT id FROM first)) AND d.id = ANY (ARRAY (
+    SET lane = CASE WHEN d.id IN (SELECT id FROM first) THEN least(d.attempts, 1) ELSE ${blocked} END
+    WHERE ${waits} AND (d.lane >= ${blocked} OR d.id NOT IN (SELECT id FROM first)) AND d.id = ANY (ARRAY (
       SELECT id FROM seeds WHERE state = 'pending' UNION SELECT id FROM first
-      UNION SELECT id FROM formers WHERE lane < ${behind})))
+      UNION SELECT id FROM formers WHERE lane < ${blocked})))
   SELECT endpoint, count(*) AS n FROM seeds GROUP BY endpoint`
 
 /** In the transaction that records their results: lets the next ones of their subjects go. */
@@ -86,7 +86,7 @@ export function arrange(
 }
 
 /** Deliveries that are in no lane. $1: endpoints. */
-const apart = `state = 'pending' AND lane IN (${behind}, ${arriving})`
+const apart = `state = 'pending' AND lane IN (${blocked}, ${unsorted})`
 const freeing = `
   WITH freed AS (
     UPDATE $schema.deliveries SET lane = least(attempts, 1) WHERE id IN (
@@ -96,14 +96,14 @@ const freeing = `
 const unfreed = `SELECT ref FROM unnest($1::bigint[]) AS ref
   WHERE EXISTS (SELECT 1 FROM $schema.deliveries WHERE endpoint = ref AND ${apart})`
 
-/** Gives their subjects to deliveries that came under another order, and puts them behind until they are sorted. $1: endpoints. */
+/** Gives their subjects to deliveries that came under another order, and blocks them until they are sorted. $1: endpoints. */
 const naming = `
   WITH named AS (
     UPDATE $schema.deliveries d
-    SET lane = ${behind}, subject = coalesce((SELECT e.subject FROM $schema.events e WHERE e.seq = d.event), '')
+    SET lane = ${blocked}, subject = coalesce((SELECT e.subject FROM $schema.events e WHERE e.seq = d.event), '')
     FROM unnest($1::bigint[]) AS ref CROSS JOIN LATERAL (
       SELECT id FROM $schema.deliveries
-      WHERE endpoint = ref AND state = 'pending' AND lane IN (0, 1, ${arriving}) AND subject IS NULL LIMIT ${part}) AS found
+      WHERE endpoint = ref AND state = 'pending' AND lane IN (0, 1, ${unsorted}) AND subject IS NULL LIMIT ${part}) AS found
     WHERE d.id = found.id RETURNING d.endpoint)
   SELECT endpoint FROM named GROUP BY endpoint HAVING count(*) >= ${part}`
 
@@ -123,22 +123,22 @@ const sorting = `
         AND (d.subject, d.event) > (reached.subject, reached.event)
       ORDER BY d.subject, d.event LIMIT ${part}) AS found),
   put AS (
-    UPDATE $schema.deliveries d SET lane = CASE WHEN c.first THEN least(d.attempts, 1) ELSE ${behind} END FROM chunk c
+    UPDATE $schema.deliveries d SET lane = CASE WHEN c.first THEN least(d.attempts, 1) ELSE ${blocked} END FROM chunk c
     WHERE d.id = ANY (ARRAY (SELECT id FROM chunk)) AND d.id = c.id AND ${waits}
-      AND CASE WHEN c.first THEN d.lane >= ${behind} ELSE d.lane <> ${behind} END)
+      AND CASE WHEN c.first THEN d.lane >= ${blocked} ELSE d.lane <> ${blocked} END)
   SELECT DISTINCT ON (ref) ref, subject, event, count(*) OVER (PARTITION BY ref) AS n FROM chunk
   ORDER BY ref, subject DESC, event DESC`
 
 /** The first one may not go while a later one is in flight. $1: endpoints. $2: the deliveries in flight. */
 const waiting = `
-  UPDATE $schema.deliveries d SET lane = ${behind} WHERE ${waits} AND id = ANY (ARRAY (
+  UPDATE $schema.deliveries d SET lane = ${blocked} WHERE ${waits} AND id = ANY (ARRAY (
     SELECT h.id FROM (
       SELECT DISTINCT endpoint, subject FROM $schema.deliveries
       WHERE id = ANY($2::bigint[]) AND endpoint = ANY($1::bigint[]) AND subject IS NOT NULL) AS busy
     CROSS JOIN LATERAL (
       SELECT id, lane FROM $schema.deliveries d WHERE d.endpoint = busy.endpoint AND d.subject = busy.subject AND d.state = 'pending'
       ORDER BY d.event LIMIT 1) AS h
-    WHERE h.lane < ${behind} AND NOT h.id = ANY($2::bigint[])))`
+    WHERE h.lane < ${blocked} AND NOT h.id = ANY($2::bigint[])))`
 
 const refsOf = (endpoints: readonly Endpoint[]): readonly number[] => endpoints.map(({ ref }) => ref)
 

@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib'
 import type { Plan } from '../database.ts'
 import type { Addressed } from '../endpoint/endpoint-index.ts'
 import { traceOf } from '../plans/event-trace.ts'
-import { arriving } from '../rows.ts'
+import { unsorted } from '../rows.ts'
 
 /** Prepared at the first use: the operator's commands insert none. */
 export function insertEventsInto(connection: DatabaseSync) {
@@ -31,7 +31,7 @@ export function insertEventsInto(connection: DatabaseSync) {
       const result = event.run(...facts, traceOf(addressed))
       if (result.changes === 0) continue
       for (const { ref, order } of addressed.receivers) {
-        if (order === 'subject') delivery.run(result.lastInsertRowid, ref, arriving, due, subject ?? '')
+        if (order === 'subject') delivery.run(result.lastInsertRowid, ref, unsorted, due, subject ?? '')
         else delivery.run(result.lastInsertRowid, ref, 0, due, null)
       }
       inserted.push(event_id)

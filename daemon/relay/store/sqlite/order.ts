@@ -1,9 +1,9 @@
 /**
- * Keeps the order of subjects in the SQLite store: of each subject the oldest waiting delivery is in a lane, the others behind.
+ * Keeps the order of subjects in the SQLite store: of each subject the oldest waiting delivery is in a lane, the others are blocked.
  */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Endpoint } from '../endpoint/relay-endpoint.ts'
-import { arriving, behind, number, text, textOrNull } from '../rows.ts'
+import { blocked, number, text, textOrNull, unsorted } from '../rows.ts'
 
 /** Arrivals put in order per turn, for each endpoint. */
 const part = 1000
@@ -16,30 +16,30 @@ const inLane = 'lane = CASE WHEN attempts > 0 THEN 1 ELSE 0 END'
 /** Call these inside a transaction. */
 export function createOrder(database: DatabaseSync) {
   const arrivals = database.prepare(
-    `SELECT id, subject FROM deliveries WHERE endpoint = ? AND lane = ${arriving} AND state = 'pending' ORDER BY due, id LIMIT ${part}`,
+    `SELECT id, subject FROM deliveries WHERE endpoint = ? AND lane = ${unsorted} AND state = 'pending' ORDER BY due, id LIMIT ${part}`,
   )
   const ofDelivery = database.prepare('SELECT endpoint, subject, state FROM deliveries WHERE id = ? AND subject IS NOT NULL')
   const heads = database.prepare(
     `SELECT id, event, lane FROM deliveries WHERE endpoint = ? AND subject = ? AND state = 'pending' ORDER BY event LIMIT 1`,
   )
   const formers = database.prepare(
-    `SELECT id, lane FROM deliveries WHERE endpoint = ? AND subject = ? AND state = 'pending' AND event > ? AND lane <> ${arriving}
+    `SELECT id, lane FROM deliveries WHERE endpoint = ? AND subject = ? AND state = 'pending' AND event > ? AND lane <> ${unsorted}
      ORDER BY event LIMIT 1`,
   )
-  const putBehind = database.prepare(`UPDATE deliveries SET lane = ${behind} WHERE id = ?`)
-  const putInLane = database.prepare(`UPDATE deliveries SET ${inLane} WHERE id = ?`)
+  const block = database.prepare(`UPDATE deliveries SET lane = ${blocked} WHERE id = ?`)
+  const unblock = database.prepare(`UPDATE deliveries SET ${inLane} WHERE id = ?`)
   const release = database.prepare(
-    `UPDATE deliveries SET ${inLane} WHERE endpoint = ? AND state = 'pending' AND lane IN (${behind}, ${arriving})`,
+    `UPDATE deliveries SET ${inLane} WHERE endpoint = ? AND state = 'pending' AND lane IN (${blocked}, ${unsorted})`,
   )
   const name = database.prepare(
     `UPDATE deliveries SET subject = coalesce((SELECT subject FROM events WHERE seq = event), '')
      WHERE endpoint = ? AND state = 'pending' AND subject IS NULL`,
   )
   const holdBack = database.prepare(
-    `UPDATE deliveries SET lane = ${behind} WHERE endpoint = ? AND state = 'pending' AND lane <> ${behind} AND ${overtaking}`,
+    `UPDATE deliveries SET lane = ${blocked} WHERE endpoint = ? AND state = 'pending' AND lane <> ${blocked} AND ${overtaking}`,
   )
   const letGo = database.prepare(
-    `UPDATE deliveries SET ${inLane} WHERE endpoint = ? AND state = 'pending' AND lane IN (${behind}, ${arriving}) AND NOT ${overtaking}`,
+    `UPDATE deliveries SET ${inLane} WHERE endpoint = ? AND state = 'pending' AND lane IN (${blocked}, ${unsorted}) AND NOT ${overtaking}`,
   )
 
   const keyOf = (endpoint: number, subject: string): string => `${endpoint} ${subject}`
@@ -57,9 +57,9 @@ export function createOrder(database: DatabaseSync) {
     const first = number(head, 'id')
     const former = formers.get(endpoint, subject, number(head, 'event'))
     const waits = busy.has(keyOf(endpoint, subject))
-    for (const id of seeds) if (waits || id !== first) putBehind.run(id)
-    if (former && number(former, 'lane') < behind) putBehind.run(number(former, 'id'))
-    if (!waits && number(head, 'lane') >= behind) putInLane.run(first)
+    for (const id of seeds) if (waits || id !== first) block.run(id)
+    if (former && number(former, 'lane') < blocked) block.run(number(former, 'id'))
+    if (!waits && number(head, 'lane') >= blocked) unblock.run(first)
   }
 
   return {
@@ -102,7 +102,7 @@ export function createOrder(database: DatabaseSync) {
         const row = ofDelivery.get(id)
         const head =
           row && ordered.has(number(row, 'endpoint')) ? heads.get(number(row, 'endpoint'), text(row, 'subject')) : undefined
-        if (head && !inFlight.has(number(head, 'id'))) putBehind.run(number(head, 'id'))
+        if (head && !inFlight.has(number(head, 'id'))) block.run(number(head, 'id'))
       }
       return []
     },
