@@ -23,19 +23,19 @@ function trimAddresses(command: Command): void {
 }
 
 /** Heeds the rules of variables before each command of a program, and names those that an error may come from. */
-export function heedVariables(program: Command): void {
-  let heeding: Command | undefined
+export function applyEnvPrecedence(program: Command): void {
+  let withVariables: Command | undefined
   program.hook('preAction', async (_, command) => {
     trimAddresses(command)
     if (!command.options.some((option) => command.getOptionValueSource(option.attributeName()) === 'env')) return
-    const { dropUnheeded } = await import('./heeded-variables.ts')
-    dropUnheeded(command)
-    heeding = command
+    const { dropOverridden } = await import('./env-precedence.ts')
+    dropOverridden(command)
+    withVariables = command
   })
   const parseAsync = program.parseAsync.bind(program)
   program.parseAsync = (...args) =>
     parseAsync(...args).catch(async (error: unknown) => {
-      if (heeding) (await import('./heeded-variables.ts')).nameVariables(heeding, error)
+      if (withVariables) (await import('./env-precedence.ts')).nameVariables(withVariables, error)
       throw error
     })
 }

@@ -5,7 +5,7 @@ import { handOverKeys } from '../encryption-keys.ts'
 import { hintAtHelp, hintAtOtherProgram } from '../help-hint.ts'
 import { usageLine } from '../json.ts'
 import type { Ask, Output } from '../output.ts'
-import { heedVariables, variableOption } from '../variables.ts'
+import { applyEnvPrecedence, variableOption } from '../variables.ts'
 import {
   auditCommands,
   endpointCommands,
@@ -71,7 +71,7 @@ export function createProgram({
     })
 
   handOverKeys(program, encryptionKeys)
-  heedVariables(program)
+  applyEnvPrecedence(program)
   serveCommand(program, out, starting, version)
 
   initCommand(program, out, version, ask)

@@ -3,7 +3,7 @@ import { Command, Option } from 'commander'
 import { handOverKeys, withEncryptionKeys } from '../../../encryption-keys.ts'
 import { hintAtHelp, hintAtOtherProgram } from '../../../help-hint.ts'
 import { usageLine } from '../../../json.ts'
-import { heedVariables, variableOption } from '../../../variables.ts'
+import { applyEnvPrecedence, variableOption } from '../../../variables.ts'
 import { handOverNoProxy, withSettingFlags } from '../settings/setting-flags.ts'
 import type { CheckFlags } from './check.ts'
 import { withConditions } from './condition-flags.ts'
@@ -29,7 +29,7 @@ export function createProgram(host: Host): Command {
     .configureOutput({ outputError: (text, write) => write(usageLine('folkmoot-relay', text, host.json)) })
   handOverKeys(program, host.encryptionKeys)
   handOverNoProxy(program, host.noProxy)
-  heedVariables(program)
+  applyEnvPrecedence(program)
   const { width } = host
   const print = async (text: Promise<string>): Promise<void> => void host.output.write(await text)
 

@@ -12,7 +12,7 @@ const instead: Readonly<Record<string, readonly string[]>> = {
 const isByVariable = (command: Command, option: Option): boolean => command.getOptionValueSource(option.attributeName()) === 'env'
 
 /** Drops what an empty variable has given, and what the command line replaces. @throws UsageError for an option that is needed */
-export function dropUnheeded(command: Command): void {
+export function dropOverridden(command: Command): void {
   for (const option of command.options.filter((each) => isByVariable(command, each))) {
     const name = option.attributeName()
     const isReplaced = instead[name]?.some((other) => command.getOptionValueSource(other) === 'cli') ?? false
