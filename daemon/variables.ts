@@ -22,7 +22,7 @@ function trimAddresses(command: Command): void {
   }
 }
 
-/** Heeds the rules of variables before each command of a program, and names those that an error may come from. */
+/** Applies the precedence of variables before each command of a program, and names the variables that an error may come from. */
 export function applyEnvPrecedence(program: Command): void {
   let withVariables: Command | undefined
   program.hook('preAction', async (_, command) => {

@@ -86,12 +86,12 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
   })
   const waiting = registry.gauge({
     name: 'relay_outbox_waiting',
-    help: 'Contents of the outbox that are not ingested yet: bytes of a directory; commits of a database, of which 10,000 are counted.',
+    help: 'Contents of the outbox that are not ingested yet: bytes of a directory; commits of a database, counted up to 10,000.',
     labelled: true,
   })
   const inFlight = registry.gauge({ name: 'relay_inflight', help: 'Attempts in flight.' })
   const endpoints = registry.gauge({ name: 'relay_endpoints', help: 'Endpoints of this relay.' })
-  const pending = registry.gauge({ name: 'relay_outbox_pending_events', help: 'Deliveries that wait.' })
+  const pending = registry.gauge({ name: 'relay_outbox_pending_events', help: 'Deliveries waiting to be sent.' })
   const dead = registry.gauge({ name: 'relay_dead_letter_events', help: 'Deliveries without attempts left.' })
   const oldest = registry.gauge({
     name: 'relay_outbox_oldest_pending_seconds',
