@@ -66,7 +66,7 @@ export interface Relay {
   readonly behindFor: number
   /** The amount in the outbox that is not ingested. Fails when the outbox cannot be read. */
   backlog(): Promise<Backlog>
-  /** Milliseconds that the scheduler has been at one turn; small as long as all is well. For a watchdog. */
+  /** Milliseconds that the scheduler has been at one tick; small as long as all is well. For a watchdog. */
   readonly stuckFor: number
   /**
    * Replaces the settings for everything that begins from now on, and the encryption keys where they are given.
@@ -83,7 +83,7 @@ export interface Relay {
 
 /** No second attempt is in flight for so long that this would be too short: it is longer than any time-out. */
 const defaultGrace = 15_000
-/** A relay that is at one turn for longer than this, in milliseconds, is not alive. */
+/** A relay that is at one tick for longer than this, in milliseconds, is not alive. */
 export const stuckLimit = 30_000
 
 /** Whether the disk or SQLite refused, as opposed to a bug. */

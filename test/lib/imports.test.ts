@@ -243,15 +243,15 @@ test.each([
   [
     rooms.relay,
     'daemon/relay/send/sender.ts',
-    "import { turn } from '../schedule/turn/turn.ts'",
-    ['daemon/relay/schedule/turn/turn.ts'],
+    "import { tick } from '../schedule/tick/tick.ts'",
+    ['daemon/relay/schedule/tick/tick.ts'],
   ],
   [rooms.relay, 'daemon/relay/relay.ts', "import { startLog } from './operate/log.ts'", ['daemon/relay/operate/log.ts']],
   [
     rooms.relay,
     'daemon/relay/schedule/endpoint/attempt-health.ts',
-    "import type { Turn } from '../turn/turn.ts'",
-    ['daemon/relay/schedule/turn/turn.ts'],
+    "import type { Tick } from '../tick/tick.ts'",
+    ['daemon/relay/schedule/tick/tick.ts'],
   ],
   [rooms.relay, 'daemon/relay/store/sqlite/store.ts', "import type { RelayStore } from '../store.ts'", []],
 ])('the order of rooms of $part finds in %s: %j: %j', ({ upward }, path, text, offences) => {

@@ -1,10 +1,10 @@
 /**
- * Decides what is sent when, and records what became of it. It moves in turns (`turn/turn.ts`), one at a time.
+ * Decides what is sent when, and records what became of it. It moves in ticks (`tick/tick.ts`), one at a time.
  *
  * - `endpoint/` is one endpoint: its state (`sending-state.ts`), its circuit, its health and what waits for it (`queue.ts`).
  * - `choose/` chooses what is sent next: `ready.ts` and `shares.ts` say whose turn it is, `read-ahead.ts` reads what waits, and
  *   `in-flight.ts` has the attempts that are under way.
- * - `turn/` takes turns over all endpoints: `result.ts` says what results mean, and `recording.ts` records them.
+ * - `tick/` runs ticks over all endpoints: `result.ts` says what results mean, and `recording.ts` records them.
  * - `lease/` follows which endpoints are this relay's, where several relays share a store.
  */
 import type { Tracing } from '../../../lib/base/tracing.ts'
@@ -22,10 +22,10 @@ import { createSubjectOrder } from './choose/subject-order.ts'
 import { createCircuitNews } from './endpoint/circuit-news.ts'
 import { EndpointRun, noticeInterval } from './endpoint/endpoint-run.ts'
 import { createOwnership } from './lease/ownership.ts'
-import { createEndpoints } from './turn/endpoints.ts'
-import { createRecorder } from './turn/recording.ts'
-import { takeTurn } from './turn/turn.ts'
-import { createTurnLoop } from './turn/turn-loop.ts'
+import { createEndpoints } from './tick/endpoints.ts'
+import { createRecorder } from './tick/recording.ts'
+import { runTick } from './tick/tick.ts'
+import { createTickLoop } from './tick/tick-loop.ts'
 
 export interface SchedulerParts extends RelayContext {
   readonly store: RelayStore
@@ -61,11 +61,11 @@ export interface Scheduler {
   readonly inFlight: number
   /** Whether the last results could be recorded. */
   readonly healthy: boolean
-  /** Milliseconds that the present turn has taken; 0 between turns. */
+  /** Milliseconds that the present tick has taken; 0 between ticks. */
   readonly stuckFor: number
-  /** Records a notice with the next turn. */
+  /** Records a notice with the next tick. */
   announce(notice: Notice): void
-  /** Stops an endpoint as of the next turn. */
+  /** Stops an endpoint as of the next tick. */
   disable(ref: number, reason: string): void
   /** Takes on how an endpoint is defined now. */
   change(endpoint: Endpoint): void
@@ -84,7 +84,7 @@ export interface Scheduler {
 
 /** A lease that was lost is asked for again after so many milliseconds. */
 const regainPause = 1000
-/** A turn is taken at least this often while something waits, in milliseconds: so a jump of the clock is noticed. */
+/** A tick runs at least this often while something waits, in milliseconds: so a jump of the clock is noticed. */
 const longestPause = 60_000
 /** So many milliseconds after the grace nothing is waited for any more. */
 const storeGrace = 2000
@@ -128,28 +128,28 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
     onRemoved: sender.forget,
   })
   const ownership = createOwnership({ ...parts, endpoints, inFlight })
-  const loop = createTurnLoop({
+  const loop = createTickLoop({
     clock,
-    turn,
+    tick,
     pause,
-    failed: (error) => events.onFault('a turn of the scheduler failed', error),
+    failed: (error) => events.onFault('a tick of the scheduler failed', error),
   })
   const { wake } = loop
   const common = { ...parts, ready, order, wake, isStopping: () => onIdle !== undefined }
-  const turnParts = { ...common, reread: credentials.read, endpoints, inFlight, recorder, readAhead: createReadAhead(common) }
+  const tickParts = { ...common, reread: credentials.read, endpoints, inFlight, recorder, readAhead: createReadAhead(common) }
   const proxyNotices = createProxyNotices(timeline)
   let toDisable = new Map<number, Disabling>()
   /** Called when nothing is in flight any more; there once the scheduler stops. */
   let onIdle: (() => void) | undefined
 
-  async function turn(): Promise<void> {
+  async function tick(): Promise<void> {
     if (ownership.isLost && onIdle) return onIdle()
     try {
       if (ownership.isLost) await ownership.regain()
       ownership.applyChanges()
       const disable = toDisable
       toDisable = new Map()
-      await takeTurn(turnParts, disable)
+      await runTick(tickParts, disable)
       if (inFlight.deliveries.size === 0 && !inFlight.hasFinished) onIdle?.()
       await ownership.release()
     } catch (error) {

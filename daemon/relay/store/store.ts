@@ -7,7 +7,7 @@
  * - **Lane**: first attempts and retries wait separately, so that a mountain of retries never delays a new event.
  * - **Subject**: what an event is about. With ordered subjects, only the oldest waiting delivery of each is in a lane. The
  *   others are blocked, so that no query ever reads through them. Only the sending relay sorts new deliveries.
- * - **Turn**: everything that one step of the scheduler changes, in one transaction.
+ * - **Tick**: everything that one step of the scheduler changes, in one transaction.
  * - **Lease**: the time for which a relay alone sends to its endpoints. A relay with a separate store has all of them for ever.
  *
  * Times are milliseconds of the relay's timeline.
@@ -70,23 +70,23 @@ export interface Disabling {
   readonly fresh_starts: number
 }
 
-export interface Turn {
+export interface Tick {
   readonly results: readonly Result[]
   readonly states: ReadonlyMap<number, EndpointState>
   /** Endpoints that the relay stops sending to. */
   readonly disable: ReadonlyMap<number, Disabling>
-  /** Every delivery that is in flight after this turn; the same set as the last time when it did not change. */
+  /** Every delivery that is in flight after this tick; the same set as the last time when it did not change. */
   readonly inFlight: ReadonlySet<number>
   readonly notices: readonly Notice[]
   /** Deliveries among the results whose endpoints keep the order of subjects: the next ones of their subjects may go. */
   readonly ordered: readonly number[]
 }
 
-/** A turn as it was recorded. */
+/** A tick as it was recorded. */
 export interface Recorded {
   /** The refs of the endpoints that have more to be sent, because of the notices. */
   readonly refs: readonly number[]
-  /** The notices of the turn that are true. An endpoint that was reset in the meantime was not disabled. */
+  /** The notices of the tick that are true. An endpoint that was reset in the meantime was not disabled. */
   readonly notices: readonly Notice[]
 }
 
@@ -199,10 +199,10 @@ export interface RelayStore {
   /** The oldest event's delivery, due or not: the head of a fifo endpoint. */
   head(endpoint: number): Promise<Waiting | undefined>
   /**
-   * Records a turn in one transaction, with an event for the network's host endpoints for each notice that they want to hear.
+   * Records a tick in one transaction, with an event for the network's host endpoints for each notice that they want to hear.
    * @throws LeaseLost
    */
-  commit(turn: Turn, now: number): Promise<Recorded>
+  commit(tick: Tick, now: number): Promise<Recorded>
   /** The contents to send, by delivery; unknown ones are omitted. */
   outgoing(deliveries: readonly Waiting[]): Promise<ReadonlyMap<number, Outgoing>>
 

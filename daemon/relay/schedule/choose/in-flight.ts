@@ -59,7 +59,7 @@ export function createInFlight(settings: () => Settings): InFlight {
   return {
     shares,
     get deliveries() {
-      // They change many times in a turn, and are asked for once or twice.
+      // They change many times in a tick, and are read once or twice.
       if (changed) deliveries = new Set(current)
       changed = false
       return deliveries

@@ -40,7 +40,7 @@ export function readHeads(
 }
 
 export interface ReadAhead {
-  /** Reads more for endpoints that were just sent to, in parallel with the turns, which need not wait for it. */
+  /** Reads more for endpoints that were just sent to, in parallel with the ticks, which need not wait for it. */
   sentTo(attempts: readonly InFlightAttempt[]): void
 }
 
@@ -48,7 +48,7 @@ export interface ReadAheadParts extends ReadingParts {
   readonly timeline: () => number
   /** Whether nothing more may be sent. */
   readonly isStopping: () => boolean
-  /** Asks for another turn. */
+  /** Requests another tick. */
   readonly wake: () => void
 }
 
@@ -71,7 +71,7 @@ export function createReadAhead(parts: ReadAheadParts): ReadAhead {
   }
 
   return {
-    // One at a time: the others of the store's connections are for the turns.
+    // One at a time: the others of the store's connections are for the ticks.
     async sentTo(attempts) {
       for (const { run } of attempts) waiting.add(run)
       if (isReading) return

@@ -33,7 +33,7 @@ export interface Situation {
   readonly suspectInFlight: boolean
   /** Whether what waits for this endpoint is in its order; nothing is sent before that. */
   readonly isOrdered: boolean
-  /** The head of its queue, if it has been read for this turn already. */
+  /** The head of its queue, if it has been read for this tick already. */
   readonly head?: Promise<Waiting | undefined> | undefined
 }
 

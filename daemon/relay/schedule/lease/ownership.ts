@@ -3,7 +3,7 @@ import type { RelayEvents } from '../../events.ts'
 import type { Sender } from '../../send/sender.ts'
 import { LeaseLost, type RelayStore, type StoreChanges } from '../../store/store.ts'
 import type { InFlight } from '../choose/in-flight.ts'
-import type { Endpoints } from '../turn/endpoints.ts'
+import type { Endpoints } from '../tick/endpoints.ts'
 
 export interface OwnershipParts {
   readonly store: RelayStore
@@ -57,13 +57,13 @@ export function createOwnership({ store, sender, timeline, events, endpoints, in
       pending.push(changes)
     },
     expect(refs) {
-      // In the middle of a turn they would be sent to endpoints as they were.
+      // In the middle of a tick they would be sent to endpoints as they were.
       if (pending.length > 0) pending.push({ ...nothing, lease: store.lease, touched: [...refs] })
       else for (const ref of refs) endpoints.expect(ref)
     },
     applyChanges() {
       for (const changes of pending.splice(0)) apply(changes)
-      // Without waiting until the store says so: each turn here takes long.
+      // Without waiting until the store says so: each tick here takes long.
       if (store.isAside) for (const { endpoint } of endpoints.values()) endpoints.want(endpoint.ref)
     },
     async release() {

@@ -14,7 +14,7 @@ import { endpointColumns, endpointOf, recordedAssignments, recordedColumns, reco
 import type { Endpoint } from '../endpoint/relay-endpoint.ts'
 import type { Notice } from '../notice.ts'
 import { number, numberOrNull } from '../rows.ts'
-import type { Ingested, QuarantinedRecord, Recorded, Turn } from '../store.ts'
+import type { Ingested, QuarantinedRecord, Recorded, Tick } from '../store.ts'
 import { decide } from './decide.ts'
 import { keepErasure } from './erasures.ts'
 import { keepNotices, keepQuarantined } from './kept.ts'
@@ -49,7 +49,7 @@ export interface Ingester {
    * Keeps notices, and makes events for the host of them.
    * @param disable the endpoints that are disabled with them, unless they were reset in between
    */
-  notify(notices: readonly Notice[], now: number, disable?: Turn['disable']): Plan<Recorded>
+  notify(notices: readonly Notice[], now: number, disable?: Tick['disable']): Plan<Recorded>
   /** How many endpoints an event goes to, as far as is known. */
   fanOut(event: EventRecord): number
   /** Forgets what was learned in a transaction that was undone. */
@@ -125,7 +125,7 @@ export function createIngester(database: RelayDatabase): Ingester {
     }
   }
 
-  function* notify(given: readonly Notice[], now: number, disable: Turn['disable'] = new Map()): Plan<Recorded> {
+  function* notify(given: readonly Notice[], now: number, disable: Tick['disable'] = new Map()): Plan<Recorded> {
     if (given.length === 0) return { refs: [], notices: [] }
     const version = yield* nextVersion()
     yield* load()

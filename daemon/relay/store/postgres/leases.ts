@@ -3,7 +3,7 @@
  *
  * Terms
  * - **Lease**: the row of a relay in `relays`, for as long as it is there. The endpoints that name it are that relay's.
- * - **Renewal**: moves the end of a lease. Every turn of the scheduler renews it, and `renew` does at a sixth of its time, on a connection
+ * - **Renewal**: moves the end of a lease. Every tick of the scheduler renews it, and `renew` does at a sixth of its time, on a connection
  *   of its own: so a lease lasts however long everything else takes.
  * - **Reaping**: the removal of a lease that is over, by another relay. It happens in the transaction that frees its endpoints.
  *   So a late relay whose row still exists may continue, and one whose row is gone has lost everything.

@@ -8,9 +8,9 @@ import { blocked, number, text, unsorted } from '../rows.ts'
 import { LeaseLost } from '../store.ts'
 import type { PostgresDatabase, Session } from './database.ts'
 
-/** Deliveries put in order per turn, for each endpoint. */
+/** Deliveries put in order per tick, for each endpoint. */
 const part = 1000
-/** Endpoints whose deliveries are looked through per turn. */
+/** Endpoints whose deliveries are looked through per tick. */
 const endpointsAtOnce = 20
 
 /** How far everything that waits for an endpoint has been looked through, in the order of its subjects and their events. */

@@ -17,8 +17,8 @@ import { outboxTable } from './intake.ts'
 import { farMs, patienceOf } from './lease-time.ts'
 import { createLeases, type Tended } from './leases.ts'
 import { arrange, arrangeAll, type Progress } from './order.ts'
+import { recordTick } from './record-tick.ts'
 import { startRenewals } from './renewals.ts'
-import { recordTurn } from './turn.ts'
 import { waitingReader } from './waiting-reader.ts'
 
 export interface PostgresStoreOptions {
@@ -198,12 +198,12 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
       }),
     arrange: (endpoints, inFlight) => arrange(database, leases.id, endpoints, inFlight).catch(loses),
     arrangeAll: (endpoints, inFlight) => arrangeAll(database, leases.id, endpoints, inFlight, progress).catch(loses),
-    async commit(turn, now) {
+    async commit(tick, now) {
       if (lost) throw new LeaseLost('the lease is over')
-      if (turn.results.length + turn.states.size + turn.notices.length === 0 && turn.inFlight === inFlight)
+      if (tick.results.length + tick.states.size + tick.notices.length === 0 && tick.inFlight === inFlight)
         return { refs: [], notices: [] }
-      const recorded = await recordTurn(database, leases, ingester, turn, now).catch(loses)
-      inFlight = turn.inFlight
+      const recorded = await recordTick(database, leases, ingester, tick, now).catch(loses)
+      inFlight = tick.inFlight
       if (recorded.refs.length > 0) notifier.notify()
       return recorded
     },

@@ -5,7 +5,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Endpoint } from '../endpoint/relay-endpoint.ts'
 import { blocked, number, text, textOrNull, unsorted } from '../rows.ts'
 
-/** Arrivals put in order per turn, for each endpoint. */
+/** Arrivals put in order per tick, for each endpoint. */
 const part = 1000
 
 /** A later one of its subject. */

@@ -9,7 +9,7 @@ import { type Backlog, countsOf, purge } from '../plans/maintenance.ts'
 import { readingOf, storedEndpoints } from '../plans/waiting.ts'
 import { number, text } from '../rows.ts'
 import type { SeparateStore } from '../separate-store.ts'
-import type { Ingested, Recorded, Recovered, Result, StoreChanges, Turn } from '../store.ts'
+import type { Ingested, Recorded, Recovered, Result, StoreChanges, Tick } from '../store.ts'
 import { openDatabase, refuseUnwritable } from './database.ts'
 import { createOrder } from './order.ts'
 import { waitingReader } from './waiting-reader.ts'
@@ -77,14 +77,14 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
       insertAttempt.run(delivery, attempts, at, milliseconds, status, outcome, answer, reason, answer_headers)
   }
 
-  function writeTurn(turn: Turn, now: number): Recorded {
-    for (const result of turn.results) writeResult(result)
-    order.settleResults(turn.ordered, turn.inFlight)
-    for (const [ref, state] of turn.states) updateState.run(JSON.stringify(state), ref)
-    for (const [ref, { reason, fresh_starts }] of turn.disable) updateDisabled.run(reason, ref, fresh_starts)
-    setMeta.run('in_flight', JSON.stringify([...turn.inFlight]))
+  function writeTick(tick: Tick, now: number): Recorded {
+    for (const result of tick.results) writeResult(result)
+    order.settleResults(tick.ordered, tick.inFlight)
+    for (const [ref, state] of tick.states) updateState.run(JSON.stringify(state), ref)
+    for (const [ref, { reason, fresh_starts }] of tick.disable) updateDisabled.run(reason, ref, fresh_starts)
+    setMeta.run('in_flight', JSON.stringify([...tick.inFlight]))
     setMeta.run('time', now)
-    return run(ingester.notify(turn.notices, now, turn.disable))
+    return run(ingester.notify(tick.notices, now, tick.disable))
   }
 
   /** The endpoints as the relay has seen them. */
@@ -187,12 +187,12 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
     },
     arrange: async (endpoints, inFlight) => transactionNow(() => order.arrange(endpoints, inFlight)),
     arrangeAll: async (endpoints, inFlight) => transactionNow(() => order.arrangeAll(endpoints, inFlight)),
-    async commit(turn, now) {
-      if (turn.results.length === 0 && turn.states.size === 0 && turn.notices.length === 0 && turn.inFlight === inFlight)
+    async commit(tick, now) {
+      if (tick.results.length === 0 && tick.states.size === 0 && tick.notices.length === 0 && tick.inFlight === inFlight)
         return { refs: [], notices: [] }
-      if (turn.results.length > 0) synced = false
-      const recorded = transactionNow(() => writeTurn(turn, now))
-      inFlight = turn.inFlight
+      if (tick.results.length > 0) synced = false
+      const recorded = transactionNow(() => writeTick(tick, now))
+      inFlight = tick.inFlight
       return recorded
     },
     async poll() {

@@ -234,9 +234,9 @@ test('a relay learns what another one has ingested, an event for its endpoints a
   expect(await has.store.poll()).toMatchObject({ changed: [{ ref, url: 'http://127.0.0.1:1/changed' }] })
 })
 
-test.each(['none', 'subject'] as const)('a turn does not read what else waits, order: %s', async (order) => {
+test.each(['none', 'subject'] as const)('a tick does not read what else waits, order: %s', async (order) => {
   const group = await cluster(server)
-  const [waiting, turns, each] = [3000, 20, 10]
+  const [waiting, ticks, each] = [3000, 20, 10]
   const subjects = events('e', waiting).map((one, place) => ({ ...one, subject: `s${place}` }))
   await group.append(endpoint('http://127.0.0.1:1/0', { order }))
   await group.appendTogether(subjects)
@@ -248,8 +248,8 @@ test.each(['none', 'subject'] as const)('a turn does not read what else waits, o
   const found = (await store.peek([ref], 'first', waiting)).get(ref) ?? []
   expect(found).toHaveLength(waiting)
 
-  for (let turn = 0; turn < turns; turn++) {
-    const some = found.slice(turn * each, (turn + 1) * each).map(({ delivery }) => delivery)
+  for (let tick = 0; tick < ticks; tick++) {
+    const some = found.slice(tick * each, (tick + 1) * each).map(({ delivery }) => delivery)
     const result = { state: 'delivered', due: 0, attempts: 1, at: 0, milliseconds: 1, status: 204, outcome: 'delivered' } as const
     const results = some.map((delivery) => ({ ...result, delivery, answer: null, answer_headers: null, reason: null }))
     const ordered = order === 'subject' ? some : []
@@ -263,10 +263,10 @@ test.each(['none', 'subject'] as const)('a turn does not read what else waits, o
       JOIN pg_stat_user_indexes i USING (relid) WHERE t.relid = '$relay.deliveries'::regclass AND indexrelname = 'deliveries_waiting'`)
     return row
   }
-  await until(async () => Number((await read())?.['recorded']) >= turns * each, 'the reads are counted')
-  // A few times to put all of it in order and to read it; once more for each turn would be many.
+  await until(async () => Number((await read())?.['recorded']) >= ticks * each, 'the reads are counted')
+  // A few times to put all of it in order and to read it; once more for each tick would be many.
   expect(Number((await read())?.['read'])).toBeLessThanOrEqual(4 * waiting)
-  expect(await group.pending()).toBe(waiting - turns * each)
+  expect(await group.pending()).toBe(waiting - ticks * each)
 })
 
 test('what is skipped while its subject is being put in order lets the next one go', async () => {

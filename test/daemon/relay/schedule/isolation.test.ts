@@ -101,7 +101,7 @@ describe('a store that fails', () => {
   test('stops the sending until results can be recorded again, and then nothing is missing or doubled', async () => {
     let failing = false
     const { outbox, hook, faults, relay, close } = await withStore((store) => ({
-      commit: (turn, now) => (failing ? Promise.reject(new StorageError('full', 'disk full')) : store.commit(turn, now)),
+      commit: (tick, now) => (failing ? Promise.reject(new StorageError('full', 'disk full')) : store.commit(tick, now)),
     }))
     await outbox.append([[endpoint(hook.url)], [event('first')]])
     await until(() => hook.received.length === 1, 'the first is delivered')

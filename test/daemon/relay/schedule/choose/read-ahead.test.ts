@@ -90,13 +90,13 @@ test('a retry is sent though its lane is wanted while its result is being record
     if (isRecording && lane === 'retry') readMeanwhile += 1
     return peek(endpoints, lane, ...rest)
   }
-  relay.store.commit = async (turn, now) => {
-    isRecording = turn.results.some(({ state }) => state === 'pending')
+  relay.store.commit = async (tick, now) => {
+    isRecording = tick.results.some(({ state }) => state === 'pending')
     // The read that was held ends now, so the scheduler reads on.
     if (isRecording) letGo()
-    for (let turns = 0; isRecording && turns < 50; turns++) await pass(1)
+    for (let ticks = 0; isRecording && ticks < 50; ticks++) await pass(1)
     isRecording = false
-    return commit(turn, now)
+    return commit(tick, now)
   }
   let hasFailed = false
   hook.respond = async (request, response) => {

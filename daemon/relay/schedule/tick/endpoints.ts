@@ -35,7 +35,7 @@ export interface Endpoints {
   takeLeaving(): readonly number[]
   /** The credentials of an endpoint are being read, or were. */
   credentialsChanged(run: EndpointRun, reading: Reading): void
-  /** A notice that is to be recorded with the next turn. */
+  /** A notice that is to be recorded with the next tick. */
   announce(notice: Notice): void
   /** Stops sending to an endpoint. @returns the notice, unless it is disabled already, or was reset in between */
   disable(ref: number, disabling: Disabling): Notice | undefined

@@ -40,7 +40,7 @@ export async function makeAttempt(attempt: InFlightAttempt, parts: AttemptParts)
 /** The body to send; or the outcome if nothing may be sent. */
 function prepare({ run, outgoing }: InFlightAttempt, { store, settings, lacking, reread }: AttemptParts): Attempt | Outcome {
   const timeout = attemptTimeout(settings(), run.endpoint)
-  // This process may have been stopped since the turn was recorded, for so long that others send by now.
+  // This process may have been stopped since the tick was recorded, for so long that others send by now.
   if (!coversAttempt(store.leasedFor, timeout)) return unsent('aborted', 'the lease is nearly over')
   if (!outgoing) return unsent('fault', 'no such event')
   if (!outgoing.intact) return unsent('damaged', 'the stored body differs from the ingested one')

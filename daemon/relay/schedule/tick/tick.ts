@@ -1,5 +1,5 @@
 /**
- * One turn: takes the results that have come in, chooses what to send next, records both and only then sends.
+ * One tick: takes the results that have come in, chooses what to send next, records both and only then sends.
  *
  * So nothing is sent in a slot before the result that it waited for is recorded. After a kill at most the deliveries in flight
  * repeat.
@@ -22,7 +22,7 @@ import { makeAttempt } from './make-attempt.ts'
 import type { Recorder } from './recording.ts'
 import { applyResult } from './result.ts'
 
-export interface TurnParts extends RelayContext {
+export interface TickParts extends RelayContext {
   readonly store: RelayStore
   readonly sender: Sender
   readonly tracing?: Tracing | undefined
@@ -39,7 +39,7 @@ export interface TurnParts extends RelayContext {
   readonly lacking?: (endpoint: Endpoint) => string | undefined
   /** Reads the credentials of an endpoint again. */
   readonly reread: (run: EndpointRun) => void
-  /** Asks for another turn. */
+  /** Requests another tick. */
   readonly wake: () => void
 }
 
@@ -47,7 +47,7 @@ export interface TurnParts extends RelayContext {
  * @param disable the endpoints that somebody else wants to be disabled
  * @throws LeaseLost
  */
-export async function takeTurn(parts: TurnParts, disable: Map<number, Disabling>): Promise<void> {
+export async function runTick(parts: TickParts, disable: Map<number, Disabling>): Promise<void> {
   const { endpoints, events, inFlight, ready } = parts
   const now = parts.timeline()
   const batch = newBatch(disable)
@@ -74,7 +74,7 @@ export async function takeTurn(parts: TurnParts, disable: Map<number, Disabling>
 }
 
 /** Takes a result into its endpoint and the batch. */
-function settle(parts: TurnParts, attempt: FinishedAttempt, batch: Batch, now: number): void {
+function settle(parts: TickParts, attempt: FinishedAttempt, batch: Batch, now: number): void {
   const { run, waiting, outcome, resets } = attempt
   const { endpoints, events, inFlight, random, ready, sender, settings } = parts
   inFlight.end(attempt)
@@ -108,7 +108,7 @@ function canWait(finished: readonly FinishedAttempt[], { notices, disable }: Bat
 
 /** @returns the notices that are true */
 async function record(
-  { recorder, endpoints }: TurnParts,
+  { recorder, endpoints }: TickParts,
   batch: Batch,
   finished: readonly FinishedAttempt[],
   now: number,
@@ -119,7 +119,7 @@ async function record(
   return notices
 }
 
-async function putInOrder({ order, inFlight, ready, events, wake }: TurnParts): Promise<void> {
+async function putInOrder({ order, inFlight, ready, events, wake }: TickParts): Promise<void> {
   try {
     for (const run of await order.settle(inFlight.deliveries)) ready.add(run)
     if (order.isDue) wake()
@@ -129,8 +129,8 @@ async function putInOrder({ order, inFlight, ready, events, wake }: TurnParts): 
   }
 }
 
-/** Sends what is recorded to be sent. Its outcome is for a later turn. */
-function begin(parts: TurnParts, attempt: InFlightAttempt): void {
+/** Sends what is recorded to be sent. Its outcome is for a later tick. */
+function begin(parts: TickParts, attempt: InFlightAttempt): void {
   const { inFlight, wake } = parts
   void attempt.ticket
     .run(() => makeAttempt(attempt, parts))

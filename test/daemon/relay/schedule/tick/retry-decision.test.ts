@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { decideRetry } from '../../../../../daemon/relay/schedule/turn/retry-decision.ts'
+import { decideRetry } from '../../../../../daemon/relay/schedule/tick/retry-decision.ts'
 import type { Outcome } from '../../../../../daemon/relay/send/outcome.ts'
 import { defaultSchedule } from '../../../../../daemon/relay/settings.ts'
 

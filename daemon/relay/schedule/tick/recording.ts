@@ -1,4 +1,4 @@
-/** Records what turns change. */
+/** Records what ticks change. */
 import pRetry from 'p-retry'
 import type { RelayEvents } from '../../events.ts'
 import { LeaseLost, type Recorded, type RelayStore } from '../../store/store.ts'

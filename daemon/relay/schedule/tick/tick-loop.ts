@@ -1,25 +1,25 @@
-/** Takes turns, one after the other: as soon as something asks for one, and at the next time at which something may happen by itself. */
+/** Runs ticks, one after the other: on request, and at the next time at which something may happen by itself. */
 import type { Clock } from '../../clock.ts'
 
-export interface TurnLoopParts {
+export interface TickLoopParts {
   readonly clock: Clock
-  readonly turn: () => Promise<void>
-  /** Milliseconds until a turn is due by itself; infinity: never. */
+  readonly tick: () => Promise<void>
+  /** Milliseconds until a tick is due by itself; infinity: never. */
   readonly pause: () => number
-  /** Told of each turn that fails. */
+  /** Called for each tick that fails. */
   readonly failed: (error: unknown) => void
 }
 
-export interface TurnLoop {
-  /** Takes a turn soon; another one if one is being taken. */
+export interface TickLoop {
+  /** Runs a tick soon; another one if one is running. */
   wake(): void
-  /** Milliseconds that the present turn has taken; 0 between turns. */
+  /** Milliseconds that the present tick has taken; 0 between ticks. */
   readonly stuckFor: number
-  /** Takes no turn any more that nobody asks for. */
+  /** From now on ticks run only on request. */
   stop(): void
 }
 
-export function createTurnLoop({ clock, turn, pause, failed }: TurnLoopParts): TurnLoop {
+export function createTickLoop({ clock, tick, pause, failed }: TickLoopParts): TickLoop {
   let running = false
   let again = false
   let stopped = false
@@ -36,7 +36,7 @@ export function createTurnLoop({ clock, turn, pause, failed }: TurnLoopParts): T
   async function take(): Promise<void> {
     again = false
     began = clock.monotonic()
-    await turn().catch(failed)
+    await tick().catch(failed)
     began = undefined
     plan()
     running = false

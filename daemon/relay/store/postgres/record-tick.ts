@@ -1,6 +1,6 @@
-/** Records turns of the scheduler: one statement, which holds only as long as the lease does. */
+/** Records ticks of the scheduler: one statement, which holds only as long as the lease does. */
 import type { Ingester } from '../plans/ingest.ts'
-import { LeaseLost, type Recorded, type Result, type Turn } from '../store.ts'
+import { LeaseLost, type Recorded, type Result, type Tick } from '../store.ts'
 import type { PostgresDatabase, Session } from './database.ts'
 import { type Leases, renewal } from './leases.ts'
 import { settleResults } from './order.ts'
@@ -9,7 +9,7 @@ import { settleResults } from './order.ts'
  * The lease is checked and renewed by the statement that records results: no moment lies between.
  *
  * Deliveries are found by their numbers: `= ANY` is a condition of the primary key, and no index is of use for `CASE`. By the index of what
- * waits, a planner without statistics would read everything that waits, in each turn.
+ * waits, a planner without statistics would read everything that waits, in each tick.
  */
 const recording = `
   WITH lease AS (UPDATE $schema.relays SET ${renewal}, in_flight = $3::bigint[] WHERE id = $1 RETURNING id),
@@ -35,8 +35,8 @@ const recording = `
     WHERE e.ref = ANY($15::bigint[]) AND e.ref = s.ref AND e.removed_at IS NULL)
   SELECT 1 FROM lease`
 
-/** The endpoints of a turn: their state, why they are disabled, and how often they had been reset; null leaves what was. */
-function endpointsOf({ states, disable }: Turn): readonly (readonly [number, string | null, string | null, number | null])[] {
+/** The endpoints of a tick: their state, why they are disabled, and how often they had been reset; null leaves what was. */
+function endpointsOf({ states, disable }: Tick): readonly (readonly [number, string | null, string | null, number | null])[] {
   const refs = [...new Set([...states.keys(), ...disable.keys()])].sort((a, b) => a - b)
   return refs.map((ref) => {
     const state = states.get(ref)
@@ -45,19 +45,19 @@ function endpointsOf({ states, disable }: Turn): readonly (readonly [number, str
   })
 }
 
-export async function recordTurn(
+export async function recordTick(
   database: PostgresDatabase,
   leases: Leases,
   ingester: Ingester,
-  turn: Turn,
+  tick: Tick,
   now: number,
 ): Promise<Recorded> {
-  const column = <K extends keyof Result>(name: K) => turn.results.map((result) => result[name])
-  const endpoints = endpointsOf(turn)
+  const column = <K extends keyof Result>(name: K) => tick.results.map((result) => result[name])
+  const endpoints = endpointsOf(tick)
   await leases.requireResponses()
   const sentAt = leases.time.moment()
   const values = [
-    ...[leases.id, leases.time.length, [...turn.inFlight]],
+    ...[leases.id, leases.time.length, [...tick.inFlight]],
     ...[column('delivery'), column('state'), column('due'), column('attempts'), column('at'), column('milliseconds')],
     ...[column('status'), column('outcome'), column('answer'), column('reason'), column('answer_headers')],
     ...[endpoints.map(([ref]) => ref), endpoints.map(([, state]) => state)],
@@ -68,18 +68,18 @@ export async function recordTurn(
     if (!lease) throw new LeaseLost(`relay ${leases.id} was reaped`)
   }
 
-  if (turn.notices.length + turn.ordered.length === 0) {
+  if (tick.notices.length + tick.ordered.length === 0) {
     await record(database)
     leases.time.renewed(sentAt)
     return { refs: [], notices: [] }
   }
   const recorded = await database.session(async (session) => {
-    // First: a relay that ingests holds the version, and waits for rows of the turn.
-    const notified = await session.run(ingester.notify(turn.notices, now, turn.disable))
+    // First: a relay that ingests holds the version, and waits for rows of the tick.
+    const notified = await session.run(ingester.notify(tick.notices, now, tick.disable))
     await record(session)
-    await settleResults(session, turn.ordered, turn.inFlight)
+    await settleResults(session, tick.ordered, tick.inFlight)
     return notified
-  }, turn.notices.length > 0)
+  }, tick.notices.length > 0)
   leases.time.renewed(sentAt)
   return recorded
 }

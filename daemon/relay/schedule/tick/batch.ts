@@ -1,4 +1,4 @@
-/** The changes of a turn, gathered before they are recorded, and the reports to people afterwards. */
+/** The changes of a tick, gathered before they are recorded, and the reports to people afterwards. */
 
 import type { EndpointState } from '../../store/endpoint/relay-endpoint.ts'
 import type { Notice } from '../../store/notice.ts'
