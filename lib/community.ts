@@ -21,9 +21,11 @@ import { type Reports, reportsOf } from './host/reports.ts'
 import { type Tags, tagsOf } from './host/tags.ts'
 import { addressOf, cutsUnread, discardBody, fromRequest, type HttpResponse, type Incoming, toResponse } from './http/exchange.ts'
 import type { InFlight } from './http/in-flight.ts'
+import { previews } from './http/previews.ts'
 import { server } from './http/serve.ts'
 import type { Traffic } from './http/traffic.ts'
 import { pipeline } from './kernel/pipeline.ts'
+import { refusingTrouble } from './kernel/storage-errors.ts'
 import { type Transactions, transactionsOf } from './kernel/transactions.ts'
 import { apiRoot } from './kernel/wire.ts'
 import { apiDocument } from './openapi/document.ts'
@@ -210,7 +212,8 @@ export function communityOf(options: Options, chance: Chance, warn?: Warn): Comm
   const transactions = transactionsOf(settings, newId)
 
   const texts = new Map<string, string>()
-  const document = (part: 'api' | 'webhooks') => (part === 'api' ? apiDocument(operations, settings) : webhooksDocument(settings))
+  const document = (part: 'api' | 'webhooks') =>
+    part === 'api' ? apiDocument(operations, settings, [previews]) : webhooksDocument(settings)
   const documentText = (part: 'api' | 'webhooks') => () => {
     const text = texts.get(part) ?? JSON.stringify(document(part))
     texts.set(part, text)
@@ -220,11 +223,16 @@ export function communityOf(options: Options, chance: Chance, warn?: Warn): Comm
     [`${apiRoot}/spec.json`, documentText('api')],
     [webhooksSpec, documentText('webhooks')],
   ])
+  const rehearsal = rehearsalOf(settings, transactions, (inside, own, newOwnId) => ({
+    run: pipeline(inside, own),
+    calls: hostCalls(inside, own, newOwnId),
+  }))
   const { serve, tokenRefusal, settled, inFlight, trafficOf } = server(
     operations,
     settings,
     pipeline(settings, transactions),
     documents,
+    (request) => rehearsal.preview(({ run }) => run.value(request)),
   )
   const owns = (pathname: string): boolean => {
     if (!pathname.startsWith(basePath)) return false
@@ -239,12 +247,11 @@ export function communityOf(options: Options, chance: Chance, warn?: Warn): Comm
   }
 
   const calls = hostCalls(settings, transactions, newLineId)
-  const rehearsal = rehearsalOf(settings, transactions, hostCalls)
-
   function preview(work: OperationId | ((calls: HostCalls) => Promise<unknown>), input?: unknown): Promise<Preview<never>> {
-    if (typeof work === 'function') return rehearsal.preview(work as (calls: HostCalls) => Promise<never>)
-    // The types of the id and its input are those of `Community.preview`.
-    return rehearsal.preview(({ call }) => call(requireWriting(operations, work), input as never) as Promise<never>)
+    // The types of the work, the id and its input are those of `Community.preview`.
+    const run = async (calls: HostCalls) =>
+      (typeof work === 'function' ? work(calls) : calls.call(requireWriting(operations, work), input as never)) as Promise<never>
+    return refusingTrouble(() => rehearsal.preview(({ calls }) => run(calls)))
   }
 
   return {
@@ -274,7 +281,8 @@ export function communityOf(options: Options, chance: Chance, warn?: Warn): Comm
       }
     },
     preview,
-    act: async (work, options) => rehearsal.act(work, tokenIn(options, settings.limits)),
+    act: (work, options) =>
+      refusingTrouble(async () => rehearsal.act(({ calls }) => work(calls), tokenIn(options, settings.limits))),
     operations,
     openapi: (part = 'api') => document(part),
     async close() {

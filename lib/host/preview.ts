@@ -11,7 +11,6 @@ import type { Chance } from '../base/chance.ts'
 import { fail, invalid } from '../errors.ts'
 import type { CommittedEvent } from '../events/catalogue.ts'
 import { movedOn } from '../kernel/pipeline.ts'
-import { refusingTrouble } from '../kernel/storage-errors.ts'
 import { retryOnConflict, type Transactions, transactionsOf } from '../kernel/transactions.ts'
 import type { Limits } from '../limits.ts'
 import { type AnyOperation, routesOf } from '../operation.ts'
@@ -106,12 +105,12 @@ export function rehearsalOf<P>(settings: Settings, { announce, newId }: Transact
 
   return {
     async preview(work) {
-      const { result, recorder } = await refusingTrouble(() => retryOnConflict(() => run(work, undefined)))
+      const { result, recorder } = await retryOnConflict(() => run(work, undefined))
       const { recorded } = recorder
       return { ...recorded, result: withoutNewIds(result), token: await recorder.token(), sentence: sentenceOf(recorded) }
     },
     async act(work, token) {
-      const { result, events, files } = await refusingTrouble(() => retryOnConflict(() => run(work, token)))
+      const { result, events, files } = await retryOnConflict(() => run(work, token))
       for (const event of events) announce(event)
       for (const file of files)
         await settings.ports.assets?.remove(file).catch((error: unknown) => settings.report(error, { task: 'remove a file' }))

@@ -1,17 +1,20 @@
 import type { Span } from '../base/tracing.ts'
 import { ApiError, fail, isApiError, notFound } from '../errors.ts'
+import type { Preview } from '../host/preview.ts'
 import { type Repeatable, readRepeatable } from '../kernel/idempotency.ts'
 import type { Pipeline } from '../kernel/pipeline.ts'
-import type { TextResult } from '../kernel/run.ts'
+import type { OperationRequest, TextResult } from '../kernel/run.ts'
 import { retryAfter, storageTrouble } from '../kernel/storage-errors.ts'
 import { apiRoot } from '../kernel/wire.ts'
 import type { AnyOperation, Deprecation, Route } from '../operation.ts'
+import { RecordWriter } from '../records/json/writer.ts'
 import type { Settings } from '../settings.ts'
 import { authenticator, bearerToken, type Caller } from './caller/authenticate.ts'
 import { recheckIn } from './caller/recheck-caller.ts'
 import { deprecationHeaders } from './deprecation.ts'
 import { type HttpResponse, type Incoming, jsonResponse } from './exchange.ts'
 import { inFlightCounter, type Usage } from './in-flight.ts'
+import { PreviewRecord, previewedIn, previewRoute, previews } from './previews.ts'
 import { requestIdOf } from './request-id.ts'
 import { inRequestSpan, nameSpan } from './request-span.ts'
 import { routeTable } from './routes.ts'
@@ -49,7 +52,13 @@ interface Exchange {
  * Makes the function that responds to requests. The steps of a request, in this order: HTTPS, route, token, network, rate limit,
  * scope, query, body, then the operation and the response.
  */
-export function server(operations: readonly AnyOperation[], settings: Settings, { text }: Pipeline, documents: Documents) {
+export function server(
+  operations: readonly AnyOperation[],
+  settings: Settings,
+  { text }: Pipeline,
+  documents: Documents,
+  preview: (request: OperationRequest) => Promise<Preview>,
+) {
   const { basePath, limits, tracing } = settings
   const match = routeTable(operations)
   const { withCaller, requireWorking, settled } = authenticator(settings)
@@ -108,6 +117,10 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
     const address = splitPath(path)
     const text = address ? undefined : documents.get(withoutSlash(path))
     if (text) return { text }
+    if (address && withoutSlash(address.below) === previews.path) {
+      if (incoming.method !== 'POST') throw wrongMethod(incoming, 'POST')
+      return { route: previewRoute, params: {}, network: address.network }
+    }
     const matched = address && (await match(incoming.method, address.below))
     if (!address || !matched) fail({ status: 404, error: `There is no path ${shown(incoming.path)}` })
     if (matched.kind === 'wrong method') throw wrongMethod(incoming, matched.allow)
@@ -136,6 +149,7 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
     if (limited) await limited
     // Counted first: who tries other networks' addresses uses up the limit of the key.
     if (!caller.isAddressed) fail(notFound('Network'))
+    if (operation === previews) return respondToPreview(exchange, caller)
     authorise(caller.principal.scopes, operation.scope)
     const content = method === 'GET' ? undefined : await contentOf(exchange)
     // Of an operation that needs no body, what came in one may be parameters.
@@ -150,10 +164,23 @@ export function server(operations: readonly AnyOperation[], settings: Settings, 
       body,
       address: { ...publicAddress(incoming, settings), search: incoming.search },
       recheck: recheckIn(caller, operation, () => settings.clock.now()),
+      if: (method !== 'GET' && incoming.header('if-preview')) || undefined,
       repeat: repeatOf(exchange, caller, content),
       usage,
     })
     return responseOf(result, isReplay ? { ...headers, 'idempotency-replayed': 'true' } : headers)
+  }
+
+  async function respondToPreview(exchange: Exchange, caller: Caller): Promise<HttpResponse> {
+    const { incoming, headers, usage } = exchange
+    const previewed = previewedIn(operations, await contentOf(exchange), limits)
+    const { operation } = previewed
+    authorise(caller.principal.scopes, operation.scope)
+    const address = { ...publicAddress(incoming, settings), search: '' }
+    const recheck = recheckIn(caller, operation, () => settings.clock.now())
+    const { network, principal } = caller
+    const shown = await preview({ ...previewed, network, caller: principal, address, recheck, usage })
+    return jsonResponse(200, new RecordWriter(settings.ids, '').text(PreviewRecord, shown), headers)
   }
 
   /** The response that refuses a request for its token alone; `undefined` if the token works. The request is not counted. */

@@ -30,15 +30,17 @@ const accessErrorRef = { $ref: '#/components/schemas/AuthErrorResponse' }
 /**
  * The document of the API.
  * @param operations the registry
+ * @param extensions requests that the interface does not have
  */
 export function apiDocument(
   operations: readonly AnyOperation[],
   settings: SchemaSettings & Pick<Settings, 'basePath'> & Partial<Pick<Settings, 'publicUrl'>>,
+  extensions: readonly AnyOperation[] = [],
 ): Document {
   const writer = schemaWriter(settings)
   const paths: Record<string, Record<string, unknown>> = {}
   const published = new Map<string, string>()
-  for (const { operation, id, method } of routesOf(operations)) {
+  for (const { operation, id, method } of routesOf([...operations, ...extensions])) {
     // Paths that differ only in the name of a parameter are one path, under the names that come first.
     const shape = operation.path.replace(placeholder, '{}')
     const named = published.get(shape) ?? operation.path
@@ -47,7 +49,11 @@ export function apiDocument(
     paths[path] = {
       parameters: pathParameters(named, settings.ids),
       ...paths[path],
-      [method.toLowerCase()]: describeOperation(operation, id, writer),
+      [method.toLowerCase()]: {
+        ...describeOperation(operation, id, writer),
+        // Which scope they need, their descriptions say.
+        ...(extensions.includes(operation) ? { 'x-extension': true, security: [{ apiToken: [] }] } : {}),
+      },
     }
   }
   return {
@@ -78,7 +84,11 @@ function describeOperation(operation: AnyOperation, id: string, writer: SchemaWr
     tags: [groupOf(operation)],
     security: [{ apiToken: [operation.scope] }],
     ...(events.length > 0 ? { 'x-events': events } : {}),
-    parameters: [...queryParameters(operation, writer), ...(operation.method === 'POST' ? [idempotencyKey] : [])],
+    parameters: [
+      ...queryParameters(operation, writer),
+      ...(operation.method === 'POST' ? [idempotencyKey] : []),
+      ...(operation.method === 'GET' || operation.prepare ? [] : [ifPreview]),
+    ],
     ...(operation.body
       ? { requestBody: { required: requiresBody(operation.body), content: bodyContent(operation, operation.body, writer) } }
       : {}),
@@ -233,6 +243,15 @@ const idempotencyKey = {
   required: false,
   description: 'The first response to a key is stored for 24 hours; the same request gets it again.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
+}
+
+const ifPreview = {
+  name: 'If-Preview',
+  in: 'header',
+  required: false,
+  description: 'The token of a preview: the request is done only if it still changes the same, and is a 409 otherwise.',
+  'x-extension': true,
+  schema: { type: 'string' },
 }
 
 const sharedSchemas: Readonly<Record<string, JsonSchema>> = {

@@ -65,7 +65,9 @@ const additions: Readonly<Record<string, string>> = {
 }
 
 /** Deliberate operations beyond the contract, such as `GET /admin/v1/networks/{}/members/count`, each with its reason. */
-const addedOperations: Readonly<Record<string, string>> = {}
+const addedOperations: Readonly<Record<string, string>> = {
+  'POST /admin/v1/networks/{}/previews': 'it shows what another request would change',
+}
 
 /** Deliberate events beyond the contract, such as `SpaceUpdatedHook`, each with its reason. */
 const addedEvents: Readonly<Record<string, string>> = {}

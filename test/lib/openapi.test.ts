@@ -261,7 +261,10 @@ test('an operation is described with everything in its declaration', () => {
     tags: ['options'],
     security: [{ apiToken: ['options:write'] }],
     'x-events': ['PostCreatedHook'],
-    parameters: [{ name: 'colour', in: 'query', required: false, schema: { type: 'string', enum: ['red', 'green'] } }],
+    parameters: [
+      { name: 'colour', in: 'query', required: false, schema: { type: 'string', enum: ['red', 'green'] } },
+      { name: 'If-Preview', in: 'header', 'x-extension': true },
+    ],
     requestBody: { required: true, content: { 'application/json': { schema: { $ref: '#/components/schemas/ThingRequest' } } } },
   })
   expect(Object.keys(at(path, 'patch', 'responses'))).toEqual(['200', '400', '401', '403', '404', '413', '415', '422', '429'])

@@ -38,7 +38,7 @@ async function asked(path: string, authorised = true) {
   const { storage, clock, token } = await createTestCommunity()
   const settings = settingsOf({ storage, clock }, systemChance)
   const runOperation = pipeline(settings, transactionsOf(settings, idGenerator(clock, systemChance)))
-  const { serve } = server(operations, settings, runOperation, new Map())
+  const { serve } = server(operations, settings, runOperation, new Map(), () => Promise.reject(new Error('no preview')))
   const headers = { authorization: `Bearer ${authorised ? token : 'none'}` }
   const answer = await serve(fromRequest(new Request(`https://api.test/admin/v1/networks/1${path}`, { headers })))
   return { status: answer.status, deprecation: answer.headers['deprecation'], sunset: answer.headers['sunset'] }
