@@ -57,5 +57,5 @@ export type {
   Series,
 } from './ports.ts'
 export type { FaultContext, HostPrincipal, RateCount, RateLimiter } from './settings.ts'
-export type { Recorded, RowCounts } from './storage/recorder.ts'
+export type { RecordedChanges, RowCounts } from './storage/recorder.ts'
 export type { EndpointRow, NetworkRow } from './storage/tables/administration.ts'

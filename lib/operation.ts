@@ -8,7 +8,7 @@ import type { AnyCall, Call, Output, Page, ParamNames, Preparation } from './cal
 import type { Context } from './context.ts'
 import type { Failure } from './errors.ts'
 import type { EventName } from './events/catalogue.ts'
-import type { Fields, Paged } from './fields.ts'
+import type { Fields, PageOfRecords } from './fields.ts'
 import type { Id } from './storage/table.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -49,7 +49,7 @@ export type Scope = `${Group}:${'read' | 'write'}`
 type Example<B> = B extends v.GenericSchema ? v.InferInput<B> & Readonly<Record<string, unknown>> : never
 type OptionalResult<Nothing> = Nothing extends string ? undefined : never
 type Returned<R, Nothing> =
-  R extends Paged<infer S>
+  R extends PageOfRecords<infer S>
     ? Promise<Page<v.InferInput<S>>>
     : R extends v.GenericSchema
       ? Promise<v.InferInput<R> | OptionalResult<Nothing>>
@@ -72,7 +72,7 @@ export interface Declaration<
   Path extends string,
   Q extends Fields | undefined,
   B extends v.GenericSchema | undefined,
-  R extends v.GenericSchema | Paged | undefined,
+  R extends v.GenericSchema | PageOfRecords | undefined,
   E extends EventName,
   Nothing extends string | undefined,
   Prepared,
@@ -152,7 +152,7 @@ export interface AnyOperation {
   /** Set if the body may also come as a form, `multipart/form-data` or urlencoded. */
   readonly form?: true
   /** The schema of the record in the response, or of a page of records; left out if it returns nothing. */
-  readonly returns?: v.GenericSchema | Paged
+  readonly returns?: v.GenericSchema | PageOfRecords
   /** When there may be nothing to return although `returns` is set, as a sentence. The response is then a 204. */
   readonly noContent?: string
   /** The ways in which it fails, in addition to 401, 403, 429 and those of a body (400, 413, 415, 422). */
@@ -191,7 +191,7 @@ export interface PageInput {
 }
 
 type QueryInput<Q, R> = (Q extends Fields ? Readonly<v.InferInput<v.ObjectSchema<Q, undefined>>> : unknown) &
-  (R extends Paged ? PageInput : unknown)
+  (R extends PageOfRecords ? PageInput : unknown)
 
 type InputOf<Path extends string, Q, B, R> = ([ParamNames<Path>] extends [never]
   ? { readonly params?: Record<never, never> }
@@ -204,7 +204,7 @@ type InputOf<Path extends string, Q, B, R> = ([ParamNames<Path>] extends [never]
   (B extends v.GenericSchema ? { readonly body: v.InferInput<B> } : { readonly body?: undefined })
 
 type ResultOf<R, Nothing> =
-  | (R extends Paged<infer S>
+  | (R extends PageOfRecords<infer S>
       ? { readonly items: readonly v.InferOutput<S>[]; readonly links: { readonly self: string; readonly next: string | null } }
       : R extends v.GenericSchema
         ? v.InferOutput<R>
@@ -221,7 +221,7 @@ export function operation<
   const Also extends string = never,
   const Q extends Fields | undefined = undefined,
   const B extends v.GenericSchema | undefined = undefined,
-  const R extends v.GenericSchema | Paged | undefined = undefined,
+  const R extends v.GenericSchema | PageOfRecords | undefined = undefined,
   const E extends EventName = never,
   const Nothing extends string | undefined = undefined,
   Prepared = undefined,

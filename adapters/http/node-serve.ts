@@ -75,7 +75,7 @@ function beginArrived(): void {
   for (const begin of ready) begin()
 }
 
-interface Finished {
+interface ReadyResponse {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly result: HttpResponse
@@ -85,7 +85,7 @@ interface Finished {
 
 // Responses are written at the end of the turn of the event loop in which they were ready, one straight after the other. Waking a
 // client costs as much as the rest of a read. A proxy that gets many responses together wakes up once for them.
-let finished: Finished[] = []
+let finished: ReadyResponse[] = []
 
 function writeFinished(): void {
   const ready = finished

@@ -106,12 +106,12 @@ export async function postgresRateLimits(options: PostgresRateLimitOptions): Pro
 }
 
 /** The requests of a key in its minute, and how long that lasts. */
-interface Used {
+interface MinuteUse {
   readonly requests: number
   readonly millisecondsLeft: number
 }
 
-type Count = (key: string, requests: number) => Promise<Used>
+type Count = (key: string, requests: number) => Promise<MinuteUse>
 
 /** The table of the counts. */
 interface CountTable {
@@ -119,7 +119,7 @@ interface CountTable {
    * Counts requests of some keys, all of them or none.
    * @throws when the database refuses, or does not respond in time
    */
-  add(requests: ReadonlyMap<string, number>): Promise<ReadonlyMap<string, Used>>
+  add(requests: ReadonlyMap<string, number>): Promise<ReadonlyMap<string, MinuteUse>>
   /** Removes the counts of minutes that have ended. */
   sweep(): Promise<unknown>
   close(): Promise<void>
@@ -128,7 +128,7 @@ interface CountTable {
 interface Batch {
   /** By key. */
   readonly requests: Map<string, number>
-  readonly counted: Promise<ReadonlyMap<string, Used>>
+  readonly counted: Promise<ReadonlyMap<string, MinuteUse>>
 }
 
 /** Counts together what arrives in one turn of the event loop, or while others are counted: a busy process sends few statements. */
@@ -174,11 +174,11 @@ class Counts extends RateLimiterStoreAbstract {
     this.#count = count
   }
 
-  _upsert(key: string, requests: number): Promise<Used> {
+  _upsert(key: string, requests: number): Promise<MinuteUse> {
     return this.#count(key, requests)
   }
 
-  _getRateLimiterRes(_key: string, _requests: number, { requests, millisecondsLeft }: Used): RateLimiterRes {
+  _getRateLimiterRes(_key: string, _requests: number, { requests, millisecondsLeft }: MinuteUse): RateLimiterRes {
     return new RateLimiterRes(Math.max(0, this.points - requests), millisecondsLeft, requests)
   }
 }
@@ -222,7 +222,7 @@ function sharedRateLimits(table: CountTable, warn: (sentence: string) => void, r
   // What arrived while a batch failed would wait as long, for nothing.
   const together = inBatches(async (requests) => (tryAt === undefined ? table.add(requests) : refuse()))
 
-  async function count(key: string, requests: number): Promise<Used> {
+  async function count(key: string, requests: number): Promise<MinuteUse> {
     if (tryAt === undefined) {
       const counting = run(together(key, requests))
       counting.then(succeeded, failed)

@@ -4,7 +4,7 @@ import { type Dialect, quoted, type SqlValue } from './dialect.ts'
 import { type AnyRow, rowReader, rowWriter, type TableShape } from './values.ts'
 
 /** The parts that are made once for a table. */
-interface Prepared {
+interface TableStatements {
   /** The columns in their order, as a list for SELECT and RETURNING. */
   readonly list: string
   readonly get: string
@@ -19,16 +19,16 @@ interface Prepared {
 /** @returns finds what is prepared for a table, and makes it at the first use */
 export function preparedFor(dialect: Dialect) {
   // By the table, not by its name: a host may have tables of other versions side by side.
-  const known = new WeakMap<TableShape, Prepared>()
+  const known = new WeakMap<TableShape, TableStatements>()
 
-  return function preparedOf(table: TableShape): Prepared {
+  return function preparedOf(table: TableShape): TableStatements {
     const made = known.get(table)
     if (made) return made
     const list = Object.keys(table.columns).map(quoted).join(', ')
     const name = dialect.table(table.name)
     const places = Object.keys(table.columns).map((_, place) => dialect.parameter(place + 1))
     const get = `SELECT ${list} FROM ${name} WHERE "id" = ${dialect.parameter(1)}`
-    const prepared: Prepared = {
+    const prepared: TableStatements = {
       list,
       get,
       lock: { share: get + dialect.lock('share'), update: get + dialect.lock('update') },

@@ -8,7 +8,7 @@ import type { ClientMethods } from './methods.ts'
 import { type CallOptions, type ClientOptions, checkCallOptions, checkedSettings, type Settings } from './options.ts'
 import { type CallParts, prepare } from './request.ts'
 import { type ClientRoute, routes } from './routes.ts'
-import { type Received, type Send, sender } from './send.ts'
+import { type ReceivedResponse, type Send, sender } from './send.ts'
 import type { Call, CallResponse } from './types.ts'
 
 /** A client of one network. */
@@ -43,7 +43,7 @@ function callOf<Result>(response: Promise<CallResponse<Result>>): Call<Result> {
   })
 }
 
-const toCallResponse = ({ body, ...rest }: Received): CallResponse<unknown> => ({ data: body, ...rest })
+const toCallResponse = ({ body, ...rest }: ReceivedResponse): CallResponse<unknown> => ({ data: body, ...rest })
 
 function runner({ root, maxResponseBytes }: Settings, send: Send): Run {
   return (route, parts, options) => {

@@ -1,7 +1,7 @@
 /** The errors of the client. */
 
 /** The facts of a failure, in addition to its sentence. */
-export interface Failed {
+export interface FailureFacts {
   /** The status of the response; `undefined` without a response. */
   readonly status?: number | undefined
   /** The kind of failure as a word, such as `not_found`. */
@@ -45,7 +45,7 @@ export class ClientError extends Error {
   /** The body of the response: its JSON, or its text if it is not JSON. */
   readonly body: unknown
 
-  constructor(message: string, { status, code, requestId, headers, body, cause }: Failed) {
+  constructor(message: string, { status, code, requestId, headers, body, cause }: FailureFacts) {
     super(inOneLine(message), cause === undefined ? {} : { cause })
     this.status = status
     this.code = code

@@ -58,7 +58,7 @@ function searchOfList(name: string, { from, ...query }: Readonly<Record<string, 
 }
 
 /** A call as its method was written, ready to be sent. */
-export interface Prepared {
+export interface PreparedCall {
   /** The request, or for a list the one of another page. */
   outgoing(next?: string, perPage?: number): Outgoing
 }
@@ -68,7 +68,7 @@ export interface Prepared {
  * @param root the address of the network
  * @throws TypeError that names the wrong part
  */
-export function prepare(root: string, route: ClientRoute, { params = {}, query = {}, body }: CallParts): Prepared {
+export function prepare(root: string, route: ClientRoute, { params = {}, query = {}, body }: CallParts): PreparedCall {
   const name = route.name.join('.')
   const path = route.path.replace(/:(\w+)/g, (_, param: string) => idText(name, param, params[param]))
   if (!isObject(query)) throw new TypeError(`${name}: the query must be an object`)

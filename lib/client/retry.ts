@@ -8,7 +8,7 @@ const always: ReadonlySet<number> = new Set([408, 429, 503])
 const never: ReadonlySet<number> = new Set([501, 505])
 
 /** The facts of a request that decide on its repetition. */
-export interface Repeated {
+export interface RepetitionFacts {
   readonly method: string
   /** Its body can be sent once, so it is never tried again. */
   readonly isOnce?: boolean | undefined
@@ -17,7 +17,7 @@ export interface Repeated {
 }
 
 /** Whether a failure may be over at the next try. An error without a status is a lost connection. */
-export function isPassing({ status }: Pick<ClientError, 'status'>, { method, conflictStays, isOnce }: Repeated): boolean {
+export function isPassing({ status }: Pick<ClientError, 'status'>, { method, conflictStays, isOnce }: RepetitionFacts): boolean {
   if (isOnce) return false
   if (status === undefined || always.has(status)) return true
   if (status === 409) return !conflictStays
@@ -57,7 +57,7 @@ function retryAfterMs(headers: Headers, timing: Timing): number | undefined {
 export async function withRetries<T>(
   settings: Settings,
   request: string,
-  repeated: Repeated,
+  repeated: RepetitionFacts,
   { signal, maxRetries = settings.maxRetries }: CallOptions,
   oneTry: () => Promise<T>,
 ): Promise<T> {

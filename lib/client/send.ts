@@ -4,7 +4,7 @@ import { errorOf, InvalidResponse, isClientError, requestIdOf } from './errors.t
 import { isResponse, locationOf, lostCode, lostIfBroken, timed, unreadableFile } from './fetching.ts'
 import { type CallOptions, isToken, type Settings, tokenRule } from './options.ts'
 import { parseJson, readText } from './response.ts'
-import { type Repeated, withRetries } from './retry.ts'
+import { type RepetitionFacts, withRetries } from './retry.ts'
 import { orAborted } from './timing.ts'
 
 /** A body on its way out. */
@@ -17,13 +17,13 @@ export interface Payload {
 }
 
 /** A request on its way out. */
-export interface Outgoing extends Repeated {
+export interface Outgoing extends RepetitionFacts {
   readonly url: string
   readonly payload?: Payload | undefined
 }
 
 /** A response that is a success. */
-export interface Received {
+export interface ReceivedResponse {
   readonly status: number
   readonly headers: Headers
   readonly requestId: string | undefined
@@ -32,7 +32,7 @@ export interface Received {
 }
 
 /** Sends a request, again where that may help. */
-export type Send = (outgoing: Outgoing, options: CallOptions) => Promise<Received>
+export type Send = (outgoing: Outgoing, options: CallOptions) => Promise<ReceivedResponse>
 
 const maxRedirects = 3
 const maxShownText = 10_000
@@ -107,7 +107,7 @@ export function sender(settings: Settings): Send {
   }
 
   /** @throws InvalidResponse if the text is not JSON */
-  function received(request: string, { status, headers }: Response, text: string): Received {
+  function received(request: string, { status, headers }: Response, text: string): ReceivedResponse {
     const requestId = requestIdOf(headers, undefined)
     try {
       return { status, headers, requestId, body: text.trim() === '' ? undefined : parseJson(text, settings.ids) }

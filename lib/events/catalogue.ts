@@ -39,14 +39,14 @@ import {
 } from './payloads.ts'
 import { about, buyer, member, post, reaction, request, rsvp, type SubjectRule } from './subject-rules.ts'
 
-interface Declared<S extends v.GenericSchema = v.GenericSchema> {
+interface EventDeclaration<S extends v.GenericSchema = v.GenericSchema> {
   readonly payload: S
   readonly description: string
   readonly subject: SubjectRule
 }
 
 /** Declares an event: its payload, what causes it and what it is good for in a sentence, and what it is about. */
-const event = <S extends v.GenericSchema>(payload: S, description: string, subject: SubjectRule): Declared<S> => ({
+const event = <S extends v.GenericSchema>(payload: S, description: string, subject: SubjectRule): EventDeclaration<S> => ({
   ...{ payload, description, subject },
 })
 
@@ -274,7 +274,7 @@ const declaredForHost = {
 
 const declaredEvents = { ...declared, ...declaredForHost }
 
-const payloadsOf = <const D extends Readonly<Record<string, Declared>>>(events: D) =>
+const payloadsOf = <const D extends Readonly<Record<string, EventDeclaration>>>(events: D) =>
   Object.fromEntries(Object.entries(events).map(([name, { payload }]) => [name, payload])) as {
     readonly [Name in keyof D]: D[Name]['payload']
   }

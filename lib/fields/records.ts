@@ -46,7 +46,7 @@ export function record<const F extends Fields>(name: string, fields: F): v.Objec
 }
 
 /** A page of records: what a list operation returns. */
-export interface Paged<S extends v.GenericSchema = v.GenericSchema> {
+export interface PageOfRecords<S extends v.GenericSchema = v.GenericSchema> {
   /** The schema of one record of the page. */
   readonly paged: S
   /** Whether the list is ordered by a time, which several records may have. Its places are then times with ids. */
@@ -54,11 +54,11 @@ export interface Paged<S extends v.GenericSchema = v.GenericSchema> {
 }
 
 /** A page of records with its links. */
-export const paged = <S extends v.GenericSchema>(schema: S, order: Pick<Paged, 'isByTime'> = {}): Paged<S> => ({
+export const paged = <S extends v.GenericSchema>(schema: S, order: Pick<PageOfRecords, 'isByTime'> = {}): PageOfRecords<S> => ({
   paged: schema,
   ...order,
 })
 
 /** Whether an operation returns a list. */
-export const isPaged = (returns: v.GenericSchema | Paged | undefined): returns is Paged =>
+export const isPaged = (returns: v.GenericSchema | PageOfRecords | undefined): returns is PageOfRecords =>
   returns !== undefined && 'paged' in returns

@@ -58,7 +58,7 @@ export function checkArgument<S extends v.GenericSchema>(
   return checked as v.InferOutput<S>
 }
 
-interface Described {
+interface SchemaParts {
   readonly type: string
   readonly entries?: Readonly<Record<string, v.GenericSchema>>
   readonly wrapped?: v.GenericSchema
@@ -67,10 +67,10 @@ interface Described {
 }
 
 /** The schema inside optional and transformed ones. */
-function inner(schema: v.GenericSchema): Described {
-  const { pipe, wrapped } = schema as unknown as Described
+function inner(schema: v.GenericSchema): SchemaParts {
+  const { pipe, wrapped } = schema as unknown as SchemaParts
   const next = pipe?.[0] ?? wrapped
-  return next && next !== schema ? inner(next) : (schema as unknown as Described)
+  return next && next !== schema ? inner(next) : (schema as unknown as SchemaParts)
 }
 
 const namesOf = (schema: v.GenericSchema): string => Object.keys(inner(schema).entries ?? {}).join(', ')

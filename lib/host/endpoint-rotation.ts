@@ -5,7 +5,7 @@
 
 import { isoTime } from '../base/clock.ts'
 import { fail, invalid } from '../errors.ts'
-import { type Replaced, recordedOf } from '../outbox/endpoint-attributes.ts'
+import { type ReplacedSecret, recordedOf } from '../outbox/endpoint-attributes.ts'
 import type { EndpointUpsert } from '../outbox/record.ts'
 import { requiresOf } from '../outbox/requires.ts'
 import type { EndpointRow } from '../storage/tables/administration.ts'
@@ -14,7 +14,7 @@ import type { EndpointRow } from '../storage/tables/administration.ts'
 const maxOld = 3
 
 /** Those whose time is not over; null for none. */
-export function live(old: readonly Replaced[] | null | undefined, now: number): readonly Replaced[] | null {
+export function live(old: readonly ReplacedSecret[] | null | undefined, now: number): readonly ReplacedSecret[] | null {
   const rest = (old ?? []).filter(({ until }) => Date.parse(until) > now)
   return rest.length > 0 ? rest : null
 }
@@ -30,7 +30,7 @@ export function rotated(
   now: number,
 ): Partial<EndpointRow> {
   const until = isoTime(now + keepOldSeconds * 1000)
-  const replace = (noun: 'key' | 'secret', value: string, present: readonly string[], old: readonly Replaced[] | null) => {
+  const replace = (noun: 'key' | 'secret', value: string, present: readonly string[], old: readonly ReplacedSecret[] | null) => {
     if (present.includes(value)) fail(invalid(noun), `${noun} is the current one; give another, or true to make one`)
     if (keepOldSeconds === 0) return null
     const kept = [...present.map((one) => ({ value: one, until })), ...(live(old, now) ?? [])]

@@ -7,7 +7,7 @@ import type { HostTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
 import { type EndpointRow, webhookEndpoints } from '../storage/tables/administration.ts'
 import { checkArgument, idOf } from './arguments.ts'
-import type { Changed, Changes } from './audit/changes.ts'
+import type { ChangeResult, Changes } from './audit/changes.ts'
 import {
   addedEndpoint,
   changedCredentials,
@@ -91,7 +91,7 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
   const now = () => isoTime(clock.now())
 
   /** One change of a network's endpoints at a time: one endpoint for each URL, and one order of records for relays. */
-  async function change<T>(name: Id | number, work: (tx: HostTx) => Promise<Changed<T>>): Promise<T> {
+  async function change<T>(name: Id | number, work: (tx: HostTx) => Promise<ChangeResult<T>>): Promise<T> {
     const { id } = await networks.show(name)
     return changes.change(id, now(), async (tx) => {
       await lockNetwork(tx)
@@ -119,7 +119,7 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
   }
 
   /** Changes what is given, with the line of the audit. */
-  async function write(tx: HostTx, before: EndpointRow, given: EndpointInput): Promise<Changed<EndpointRow>> {
+  async function write(tx: HostTx, before: EndpointRow, given: EndpointInput): Promise<ChangeResult<EndpointRow>> {
     await keepApart(tx, given.url, before.id)
     await keepBounded(tx, given, before)
     const columns = await columnsOf(chance, given, before)
@@ -148,7 +148,7 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
   const changeOne = (
     name: Id | number,
     given: unknown,
-    work: (tx: HostTx, row: EndpointRow) => Promise<Changed<EndpointRow>>,
+    work: (tx: HostTx, row: EndpointRow) => Promise<ChangeResult<EndpointRow>>,
   ) => {
     const id = idOf(given)
     return change(name, async (tx) => work(tx, found(await tx.get(webhookEndpoints, id), 'Endpoint')))

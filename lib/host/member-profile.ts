@@ -18,7 +18,7 @@ export interface Block<Item> {
   readonly items: readonly Item[]
 }
 
-interface Named {
+interface NamedEntry {
   readonly id: Id
   readonly name: string
   /** ISO 8601, UTC. */
@@ -41,14 +41,14 @@ export interface MemberProfile
       | 'commercial_email_consent'
     > {
   /** The spaces that they belong to, with their role there if it is another. */
-  readonly spaces: Block<Named & { readonly role: MemberRow['role'] | null }>
+  readonly spaces: Block<NamedEntry & { readonly role: MemberRow['role'] | null }>
   /** The plans that are open for them, and by what. */
-  readonly plans: Block<Named & { readonly source: 'direct' | 'invite' | 'subscription' | 'purchase' }>
+  readonly plans: Block<NamedEntry & { readonly source: 'direct' | 'invite' | 'subscription' | 'purchase' }>
   /** Their payments; `amount` in cents. */
   readonly subscriptions: Block<Payment & { readonly status: 'active' | 'ending' | 'canceled' }>
   readonly purchases: Block<Payment & { readonly revoked_at: string | null }>
-  readonly tags: Block<Named & { readonly color: string | null }>
-  readonly badges: Block<Named>
+  readonly tags: Block<NamedEntry & { readonly color: string | null }>
+  readonly badges: Block<NamedEntry>
   /** Their answers to custom fields. */
   readonly answers: Block<{ readonly field: string; readonly answer: AnswerRecord }>
   /** Invites to them that are open, and those that they have sent. */

@@ -17,13 +17,13 @@ import { type AnyOperation, routesOf } from '../operation.ts'
 import type { NewFile } from '../ports.ts'
 import type { Settings } from '../settings.ts'
 import { type Storage, StorageError, type Tx } from '../storage/contract.ts'
-import { type Recorded, Recorder, type RowCounts } from '../storage/recorder.ts'
+import { type RecordedChanges, Recorder, type RowCounts } from '../storage/recorder.ts'
 import type { Id } from '../storage/table.ts'
 import { tables } from '../storage/tables.ts'
 import { checkArgument, shape } from './arguments.ts'
 
 /** What work would change, and a token by which it is done only if it still changes that. */
-export interface Preview<T = unknown> extends Recorded {
+export interface Preview<T = unknown> extends RecordedChanges {
   /** What the work has returned. An id of a record that it would add is `0` there. */
   readonly result: T
   /** Given as `if` to the same work, it is done only if it changes these rows as they were, and causes these events. */
@@ -200,7 +200,7 @@ const words: Readonly<Record<string, readonly [string, string]>> = {
   webhook_endpoints: ['endpoint', 'endpoints'],
 }
 
-function sentenceOf({ rows, events, deliveries }: Recorded): string {
+function sentenceOf({ rows, events, deliveries }: RecordedChanges): string {
   const named = tables.map(({ name }) => name).filter((name) => !unnamed.includes(name))
   const changes = named.flatMap((name) => (rows[name] ? phrasesOf(name, rows[name]) : []))
   const happened = sum(Object.values(events))

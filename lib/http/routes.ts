@@ -40,7 +40,7 @@ const placeOf = (path: string): string => {
 const ambiguous = /[\0- #?\\]|\/(?:\.|%2e){1,2}(?:\/|$)/i
 
 /** A request as the router hands it to a handler. */
-interface Routed {
+interface RoutedRequest {
   readonly params: Readonly<Record<string, string>>
 }
 
@@ -51,7 +51,7 @@ function routerOf(routes: readonly Route[]) {
   // Static segments first: `/members/by_email` would otherwise match `:id`. Letters come after a colon, so the order is reversed.
   for (const [shape, alike] of [...byShape].sort(([a], [b]) => (a < b ? 1 : -1))) {
     for (const route of alike)
-      router[route.method](route.operation.path, ({ params }: Routed): Match => ({ kind: 'route', route, params }))
+      router[route.method](route.operation.path, ({ params }: RoutedRequest): Match => ({ kind: 'route', route, params }))
     const methods = new Set(alike.flatMap(({ method }) => (method === 'GET' ? [method, 'HEAD'] : [method])))
     const refusal: Match = { kind: 'wrong method', allow: [...methods].sort().join(', ') }
     router.all(alike[0]?.operation.path ?? shape, () => refusal)

@@ -9,12 +9,12 @@
  */
 import { sha256 } from '../base/sha256.ts'
 import type { Header } from './headers.ts'
-import type { EndpointUpsert, Replaced } from './record.ts'
+import type { EndpointUpsert, ReplacedSecret } from './record.ts'
 
 /** An endpoint, as far as it is about its credentials. */
 export interface Credentials extends Pick<EndpointUpsert, 'id' | 'network_id' | 'key' | 'secrets'> {
-  readonly old_keys?: readonly Replaced[] | null
-  readonly old_secrets?: readonly Replaced[] | null
+  readonly old_keys?: readonly ReplacedSecret[] | null
+  readonly old_secrets?: readonly ReplacedSecret[] | null
   readonly headers?: readonly Header[] | null
 }
 
@@ -157,7 +157,7 @@ async function mapped<E extends Credentials>(endpoint: E, change: Change): Promi
     const about = encoder.encode(JSON.stringify(['folkmoot endpoint', network_id, id, what, ...name]))
     return (value: string) => change(value, about, what)
   }
-  const replaced = (what: 'key' | 'secret', old: readonly Replaced[]) =>
+  const replaced = (what: 'key' | 'secret', old: readonly ReplacedSecret[]) =>
     Promise.all(old.map(async ({ value, until }) => ({ value: await of(what)(value), until })))
   return {
     ...endpoint,

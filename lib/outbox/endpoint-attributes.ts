@@ -12,7 +12,7 @@ import { areHeaderNames, type Header, mostHeaders } from './headers.ts'
 import { audiences, orders } from './values.ts'
 
 /** A key or a signing secret that was replaced and stays valid with the new one for a time. */
-export interface Replaced {
+export interface ReplacedSecret {
   /** The old key or secret; a relay may have it encrypted. */
   readonly value: string
   /** ISO 8601, UTC. Relays stop using it at this time by their own clock. */
@@ -47,7 +47,7 @@ const list = <T>(item: v.GenericSchema<T>, most: number, rule: string) =>
   v.custom<readonly T[]>((given) => Array.isArray(given) && given.length <= most && given.every((each) => v.is(item, each)), rule)
 
 const replaced = (pattern: RegExp, rule: string) =>
-  list<Replaced>(
+  list<ReplacedSecret>(
     v.object({
       value: matching(pattern),
       until: v.pipe(

@@ -1,9 +1,9 @@
 /** The records of the outbox. The relay needs nothing else: no shared database, no second configuration. */
 import type { Id } from '../base/ids.ts'
-import type { RecordedAttributes, Replaced } from './endpoint-attributes.ts'
+import type { RecordedAttributes, ReplacedSecret } from './endpoint-attributes.ts'
 import type { Audience } from './values.ts'
 
-export type { Audience, Replaced }
+export type { Audience, ReplacedSecret }
 
 /** One event, once, however many endpoints it goes to. */
 export interface EventRecord {

@@ -1,6 +1,6 @@
 import { systemClock } from '../base/clock.ts'
 import { utf8 } from './bytes.ts'
-import { requireOptions, requireStated } from './given.ts'
+import { requireOptions, requireStated } from './given-options.ts'
 import { listProblem, signedContent, signerOf } from './secrets.ts'
 
 /** How a delivery for a test is signed. */

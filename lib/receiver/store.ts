@@ -1,5 +1,5 @@
 /** The memory of handled events, by which a receiver notices deliveries that it has had already. */
-import { requireOptions } from './given.ts'
+import { requireOptions } from './given-options.ts'
 
 /**
  * Two functions over the ids of handled events. `has` is called when a delivery comes, `add` after its work is done. So an event

@@ -291,11 +291,11 @@ function otherEnd({ recurrence_count, recur_until }: Ends): Partial<Ends> {
   return recur_until && recurrence_count === undefined ? { recurrence_count: null } : {}
 }
 
-type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> }
+type DefinedFields<T> = { [K in keyof T]: Exclude<T[K], undefined> }
 
 /** The fields that a request has; a spread of the others would overwrite known values with `undefined`. */
-const withoutUndefined = <T extends object>(fields: T): Defined<T> =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>
+const withoutUndefined = <T extends object>(fields: T): DefinedFields<T> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as DefinedFields<T>
 
 async function presentEvent(context: Context, event: EventRow): Promise<EventRecord> {
   return found((await presentEvents(context, [event]))[0], 'Event')

@@ -45,7 +45,7 @@ export function columnsOf<const F extends v.ObjectEntries, const D extends { rea
   return Object.fromEntries(columns) as ColumnsOf<F, keyof D>
 }
 
-interface Described {
+interface SchemaParts {
   readonly type: string
   readonly wrapped?: v.GenericSchema
   readonly pipe?: readonly { readonly type: string }[]
@@ -53,7 +53,7 @@ interface Described {
 
 /** The schema within those that let a value be left out or null. */
 function within(schema: v.ObjectEntries[string]): { readonly type: string; readonly nullable: boolean } {
-  const { type, wrapped, pipe = [] } = schema as unknown as Described
+  const { type, wrapped, pipe = [] } = schema as unknown as SchemaParts
   if (wrapped) return { type: within(wrapped).type, nullable: true }
   return { type: pipe.some((step) => step.type === 'integer') ? 'integer' : type, nullable: false }
 }

@@ -23,7 +23,7 @@ export interface RowCounts {
 }
 
 /** What work changes. */
-export interface Recorded {
+export interface RecordedChanges {
   /** By the name of the table; only tables of which rows change. */
   readonly rows: Readonly<Record<string, RowCounts>>
   /** How often each event happens, by its type, such as `PostCreatedHook`. */
@@ -166,7 +166,7 @@ export class Recorder {
     for (const step of steps.toReversed()) await step.undo(tx)
   }
 
-  get recorded(): Recorded {
+  get recorded(): RecordedChanges {
     const rows = [...this.#rows].map(([table, own]) => [table, countsOf(own.values())] as const)
     return {
       rows: Object.fromEntries(rows.filter(([, { inserted, changed, removed }]) => inserted + changed + removed > 0)),

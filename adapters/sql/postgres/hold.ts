@@ -7,7 +7,7 @@ import { unfitness } from './fitness.ts'
 /** Errors of a client that is in use come with its queries as well; without a listener they would end the process. */
 const ignore = () => undefined
 
-export interface Held {
+export interface HeldClient {
   readonly client: PgPoolClient
   /**
    * Gives the connection back. It is closed if it is of no more use, as `fitness.ts` knows, or `broken`: in an unknown state.
@@ -40,7 +40,7 @@ function noteStale(pool: PgPool, client: PgPoolClient): void {
  * A client out of the pool; a host's pool may have no time limit.
  * @throws StorageError `unavailable` when none is free in time; what `pg` throws when it cannot connect
  */
-export async function holdClient(pool: PgPool, connectTimeoutMs: number): Promise<Held> {
+export async function holdClient(pool: PgPool, connectTimeoutMs: number): Promise<HeldClient> {
   const deadline = performance.now() + connectTimeoutMs
   for (;;) {
     const client = await takeClient(pool, deadline - performance.now(), connectTimeoutMs)
@@ -67,7 +67,7 @@ async function takeClient(pool: PgPool, leftMs: number, connectTimeoutMs: number
   }
 }
 
-function heldOf(pool: PgPool, client: PgPoolClient): Held {
+function heldOf(pool: PgPool, client: PgPoolClient): HeldClient {
   client.on('error', ignore)
   let isReleased = false
   return {

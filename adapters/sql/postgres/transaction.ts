@@ -4,7 +4,7 @@ import { StorageError } from '../../../lib/storage/contract.ts'
 import { isPipelined, type PgClient, type PgPool, type PgResult } from './connection.ts'
 import { commitError, faultOf, isLost, unreachable } from './errors.ts'
 import { noteError, noteUnknown, unfitness } from './fitness.ts'
-import { type Held, holdClient } from './hold.ts'
+import { type HeldClient, holdClient } from './hold.ts'
 import { holdBack } from './wire/batch.ts'
 import { type Batch, nextBatch, send, sendWaiting } from './wire/send.ts'
 
@@ -24,8 +24,8 @@ export const readCommittedAlone = { default_transaction_isolation: 'read committ
  * @param connectTimeoutMs milliseconds, tries after a lost connection included
  * @throws StorageError `unavailable` if none becomes free in time
  */
-async function beginOn(pool: PgPool, begin: string, connectTimeoutMs: number): Promise<Held> {
-  const attempt = async (): Promise<Held> => {
+async function beginOn(pool: PgPool, begin: string, connectTimeoutMs: number): Promise<HeldClient> {
+  const attempt = async (): Promise<HeldClient> => {
     const held = await holdClient(pool, connectTimeoutMs)
     try {
       await send(held.client, begin)
@@ -63,7 +63,7 @@ export interface Beginning {
    * The connection on which the transaction has begun: another one if the first turned out to be gone.
    * @throws StorageError `unavailable` if no other one becomes free in time
    */
-  readonly begun: Promise<Held>
+  readonly begun: Promise<HeldClient>
   /**
    * Gives the connection to the next one who waits for one, if any does. To be called when the end of the transaction is on its
    * way: the next BEGIN leaves with it, and its response comes first. If this transaction could not end, that BEGIN fails and
@@ -101,7 +101,7 @@ export async function beginAhead(pool: PgPool, { text, name }: Begin, connectTim
       throw unreachable(error)
     },
   )
-  let current: Held | undefined
+  let current: HeldClient | undefined
   begun.then(
     (held) => (current = held),
     // Every statement gets the error; without a statement no caller handles it.
@@ -116,7 +116,7 @@ export async function beginAhead(pool: PgPool, { text, name }: Begin, connectTim
   return { client: ahead.client, begun, handOn, ...(batch ? { batch } : {}) }
 }
 
-const heldOrLost = (pool: PgPool, connectTimeoutMs: number): Promise<Held | undefined> =>
+const heldOrLost = (pool: PgPool, connectTimeoutMs: number): Promise<HeldClient | undefined> =>
   holdClient(pool, connectTimeoutMs).catch((error: unknown) => {
     if (isLost(error)) return undefined
     throw unreachable(error)
@@ -151,7 +151,7 @@ export async function inTransactionAhead<T>(
   return inBegun(beginning.begun, () => work(beginning))
 }
 
-async function inBegun<T>(begun: Promise<Held>, work: () => Promise<T>, lost?: () => void): Promise<T> {
+async function inBegun<T>(begun: Promise<HeldClient>, work: () => Promise<T>, lost?: () => void): Promise<T> {
   let value: T
   try {
     value = await work()
@@ -172,7 +172,7 @@ async function inBegun<T>(begun: Promise<Held>, work: () => Promise<T>, lost?: (
  * with it. One that was handed on is not ours any more.
  * @returns whether it has been closed
  */
-export async function undo({ client, isReleased, release }: Held, error: unknown): Promise<boolean> {
+export async function undo({ client, isReleased, release }: HeldClient, error: unknown): Promise<boolean> {
   // That of a host's own statement has not been noted.
   noteError(client, error)
   if (isReleased()) return false

@@ -6,7 +6,7 @@ import type { TableShape } from '../values.ts'
 import { storageErrorOf, uniqueViolationOf } from './errors.ts'
 import { logBytesKept, makeFile } from './file.ts'
 import { DatabaseSync } from './module.ts'
-import { type Prepared, prepared } from './old-node.ts'
+import { type PreparedStatement, prepared } from './old-node.ts'
 
 /** Prepared statements that a connection keeps; the API has some hundreds. */
 const maxStatements = 1000
@@ -34,9 +34,9 @@ export interface Connection {
  * @param watch called with every statement, for tests
  */
 export function connectionOver(database: DatabaseSync, path: string, watch?: (statement: Statement) => void): Connection {
-  const statements = new Map<string, Prepared>()
+  const statements = new Map<string, PreparedStatement>()
 
-  function prepare(sql: string): Prepared {
+  function prepare(sql: string): PreparedStatement {
     const known = statements.get(sql)
     if (known) return known
     const statement = prepared(database, sql, true)

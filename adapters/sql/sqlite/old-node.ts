@@ -6,7 +6,7 @@ import { createRequire } from 'node:module'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
 /** The part of a statement that is used. */
-export type Prepared = Pick<StatementSync, 'all' | 'get' | 'run'>
+export type PreparedStatement = Pick<StatementSync, 'all' | 'get' | 'run'>
 
 type Value = string | number | null
 
@@ -40,7 +40,7 @@ export const readsZeros = (): boolean => abilities().readsZeros
  * 24.7, gives values only to parameters without numbers. There they are given by name.
  * @throws an error of SQLite
  */
-export function prepared(database: DatabaseSync, sql: string, lists = false): Prepared {
+export function prepared(database: DatabaseSync, sql: string, lists = false): PreparedStatement {
   const statement = database.prepare(sql)
   if (lists) statement.setReturnArrays(true)
   // The database may be a host's, whose numbers come as BigInt.

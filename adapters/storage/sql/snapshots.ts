@@ -38,7 +38,7 @@ export interface SnapshotOptions {
 }
 
 /** Reads that share a snapshot. */
-interface Shared {
+interface SharedSnapshot {
   /** Resolves when it has begun. */
   readonly reader: Promise<Reader>
   /** Reads that have not ended. */
@@ -55,7 +55,7 @@ const lateMs = 10
 export function sharedSnapshots({ open, maxReads, statements, nesting }: SnapshotOptions): Snapshots {
   const used = new Set<Promise<void>>()
   /** Those of this turn; the last one takes more reads. */
-  let arrived: Shared[] = []
+  let arrived: SharedSnapshot[] = []
   /**
    * Snapshots without a response. Reads that arrive until then begin together when it is there: fewer messages, and fewer
    * responses.
@@ -63,7 +63,7 @@ export function sharedSnapshots({ open, maxReads, statements, nesting }: Snapsho
   let beginning = 0
   let late: ReturnType<typeof setTimeout> | undefined
 
-  function newShared(): Shared {
+  function newShared(): SharedSnapshot {
     const { promise: reader, resolve, reject } = Promise.withResolvers<Reader>()
     const { promise: ended, resolve: end } = Promise.withResolvers<void>()
     let snapshot: Snapshot | undefined
@@ -78,7 +78,7 @@ export function sharedSnapshots({ open, maxReads, statements, nesting }: Snapsho
         reject(error)
       }
     }
-    const shared: Shared = {
+    const shared: SharedSnapshot = {
       reader,
       reads: 0,
       begin: () => void begin(),
@@ -117,7 +117,7 @@ export function sharedSnapshots({ open, maxReads, statements, nesting }: Snapsho
     if (late) setImmediate(beginSome)
   }
 
-  function sharedOfTurn(): Shared {
+  function sharedOfTurn(): SharedSnapshot {
     const last = arrived.at(-1)
     if (last && last.reads < maxReads) return last
     // Not before the end of the turn: what arrives later in it may know of commits that a snapshot from now on would not show.

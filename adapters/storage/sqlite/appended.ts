@@ -5,7 +5,7 @@
 import { lengthOf, partsOf } from '../../../lib/outbox/parts.ts'
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 
-export interface Appended {
+export interface AppendedRecords {
   /** A group begins. */
   groupBegun(): void
   /** A transaction of the group begins. */
@@ -22,7 +22,7 @@ export interface Appended {
 const mostHeld = 256 * 1024
 
 /** @param writeRow writes records as one row */
-export function appendedRecords(writeRow: (records: readonly OutboxRecord[]) => void): Appended {
+export function appendedRecords(writeRow: (records: readonly OutboxRecord[]) => void): AppendedRecords {
   /** Records of transactions of the group that have ended, and of the one that runs. */
   let group: OutboxRecord[] = []
   let own: OutboxRecord[] = []

@@ -35,11 +35,11 @@ export interface GroupCommits {
 interface Job {
   readonly exclusive: boolean
   /** Runs the work and returns the function that reports its end. It never rejects. */
-  run(): Promise<Ended>
+  run(): Promise<JobResult>
   reject(error: unknown): void
 }
 
-interface Ended {
+interface JobResult {
   readonly failed: boolean
   readonly error?: unknown
   readonly settle: () => void
@@ -72,7 +72,7 @@ export function groupCommits(options: GroupCommitOptions): GroupCommits {
 
   function add<T>(work: () => Promise<T>, exclusive: boolean): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>()
-    const run = async (): Promise<Ended> => {
+    const run = async (): Promise<JobResult> => {
       try {
         const value = await work()
         return { failed: false, settle: () => resolve(value) }
@@ -112,7 +112,7 @@ export function groupCommits(options: GroupCommitOptions): GroupCommits {
       return
     }
     const jobs: Job[] = []
-    const ends: Ended[] = []
+    const ends: JobResult[] = []
     // The sync of the groups before. Later ones, after commits of other processes, do not keep this group open.
     const before = log.pending()?.catch(() => undefined)
     try {
@@ -143,7 +143,7 @@ export function groupCommits(options: GroupCommitOptions): GroupCommits {
   }
 
   /** Never rejects. */
-  async function tellWhenSynced(jobs: readonly Job[], ends: readonly Ended[]): Promise<void> {
+  async function tellWhenSynced(jobs: readonly Job[], ends: readonly JobResult[]): Promise<void> {
     try {
       await sync()
       for (const { settle } of ends) settle()
@@ -184,7 +184,7 @@ export function groupCommits(options: GroupCommitOptions): GroupCommits {
   }
 
   /** @throws what SQLite threw when it gave up the whole group, as it does on a full disk */
-  async function runOne(job: Job): Promise<Ended> {
+  async function runOne(job: Job): Promise<JobResult> {
     connection.run('SAVEPOINT work')
     const ended = await job.run()
     if (!database.isTransaction) throw ended.error ?? new Error('the transaction was ended from outside')

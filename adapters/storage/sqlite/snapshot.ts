@@ -5,7 +5,7 @@ import type { Statement } from '../../sql/statement.ts'
 import type { Rows } from '../sql/session.ts'
 import type { Snapshot } from '../sql/snapshots.ts'
 import type { Readers } from './readers.ts'
-import type { Unsynced } from './unsynced.ts'
+import type { UnsyncedCommits } from './unsynced.ts'
 
 /** @throws StorageError when SQLite has ended the transaction of this connection by itself */
 export function requireTransaction({ database }: Connection): void {
@@ -17,7 +17,7 @@ export function requireTransaction({ database }: Connection): void {
  * @param connection of `readers`, which get it back
  * @throws StorageError
  */
-export function snapshotOn(connection: Connection, readers: Readers, unsynced: Unsynced): Snapshot {
+export function snapshotOn(connection: Connection, readers: Readers, unsynced: UnsyncedCommits): Snapshot {
   try {
     connection.run('BEGIN')
   } catch (error) {
@@ -29,11 +29,11 @@ export function snapshotOn(connection: Connection, readers: Readers, unsynced: U
 
 // A class, not an object of closures: one is made for every turn of the event loop.
 class SqliteSnapshot implements Snapshot {
-  readonly unsynced: Unsynced['of']
+  readonly unsynced: UnsyncedCommits['of']
   readonly #connection: Connection
   readonly #readers: Readers
 
-  constructor(connection: Connection, readers: Readers, unsynced: Unsynced) {
+  constructor(connection: Connection, readers: Readers, unsynced: UnsyncedCommits) {
     this.unsynced = unsynced.of
     this.#connection = connection
     this.#readers = readers

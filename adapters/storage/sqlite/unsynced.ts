@@ -2,7 +2,7 @@
 /** The name of a table, or `any` where it is unknown. */
 export type Tables = ReadonlySet<string> | 'any'
 
-export interface Unsynced {
+export interface UnsyncedCommits {
   /** Rows of these tables changed in a commit. @param synced resolves or rejects with its sync */
   committed(tables: Tables, synced: Promise<void>): void
   /**
@@ -12,7 +12,7 @@ export interface Unsynced {
   of(table: string | undefined): Promise<unknown> | undefined
 }
 
-export function unsyncedTables(): Unsynced {
+export function unsyncedTables(): UnsyncedCommits {
   /** The last sync that each table waits for, and that of commits whose tables are unknown. */
   const waiting = new Map<string, Promise<void>>()
   const any = '*'

@@ -5,7 +5,7 @@ import type { Connection } from '../../sql/sqlite/connection.ts'
 import { sqliteDialect } from '../../sql/sqlite/dialect.ts'
 import { statementsOf } from '../../sql/statements.ts'
 import type { Writer } from '../sql/session.ts'
-import type { Appended } from './appended.ts'
+import type { AppendedRecords } from './appended.ts'
 import { requireTransaction } from './snapshot.ts'
 
 export const statements = statementsOf(sqliteDialect)
@@ -14,7 +14,7 @@ export const statements = statementsOf(sqliteDialect)
 export interface GroupParts {
   /** Called with each table of which rows change; without one where it is unknown which. */
   changes(table?: string): void
-  readonly appended: Appended
+  readonly appended: AppendedRecords
 }
 
 /** Statements and records after which others have a turn of the event loop: they take some milliseconds, and few requests have as many. */

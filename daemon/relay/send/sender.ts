@@ -1,6 +1,6 @@
 /** One attempt: a webhook is posted within one time-out; a receiver that still has a replaced key gets that one. */
 import { TimeoutStrategy, timeout } from 'cockatiel'
-import type { Replaced } from '../../../lib/outbox/record.ts'
+import type { ReplacedSecret } from '../../../lib/outbox/record.ts'
 import type { AttemptTimeout } from '../attempt-timeout.ts'
 import type { Clock } from '../clock.ts'
 import { type ConnectionSettings, openConnections, wayTo } from './connections.ts'
@@ -50,7 +50,7 @@ const cooperative = { strategy: TimeoutStrategy.Cooperative, abortOnReturn: fals
 const isKeyRefused = ({ status }: PostOutcome): boolean => status === 401 || status === 403
 
 /** The replaced keys or secrets that hold at this time. */
-const heldAt = (old: readonly Replaced[], now: number): readonly string[] =>
+const heldAt = (old: readonly ReplacedSecret[], now: number): readonly string[] =>
   old.filter(({ until }) => Date.parse(until) > now).map(({ value }) => value)
 
 const secretsAt = ({ secrets, old_secrets }: OpenEndpoint, now: number): readonly string[] =>

@@ -1,6 +1,6 @@
 /** Pages of lists, in each envelope that servers of this API send. */
 import { InvalidResponse } from '../errors.ts'
-import type { Received } from '../send.ts'
+import type { ReceivedResponse } from '../send.ts'
 import { linkIn, maxLinkHeader } from './link-header.ts'
 
 /** One page of a list. */
@@ -52,7 +52,7 @@ function nextByNumber(url: string, count: number): string | null {
  * @param url the address that was requested
  * @throws InvalidResponse if it is neither, for a link that is no address, and for a header of links that is too long
  */
-export function readPage<Item>(url: string, { status, headers, requestId, body }: Received): ReadPage<Item> {
+export function readPage<Item>(url: string, { status, headers, requestId, body }: ReceivedResponse): ReadPage<Item> {
   const items = Array.isArray(body) ? body : isObject(body) ? (body['items'] ?? body['data']) : undefined
   const invalid = (sentence: string): InvalidResponse =>
     new InvalidResponse(`GET ${new URL(url).pathname}: ${sentence}`, {

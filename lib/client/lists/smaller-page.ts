@@ -2,7 +2,7 @@
 
 import { InvalidResponse, isClientError } from '../errors.ts'
 import { tooLargeCode } from '../response.ts'
-import type { Outgoing, Received } from '../send.ts'
+import type { Outgoing, ReceivedResponse } from '../send.ts'
 import { defaultPerPage, largestPage, type ReadPage, readPage } from './page.ts'
 
 /** The size of a page that a query requests. */
@@ -44,7 +44,7 @@ const placeOf = (search: URLSearchParams): string =>
 export async function readFittingPage<Item>(
   outgoing: Outgoing,
   most: number,
-  send: (outgoing: Outgoing) => Promise<Received>,
+  send: (outgoing: Outgoing) => Promise<ReceivedResponse>,
 ): Promise<ReadPage<Item>> {
   for (let request = outgoing; ; ) {
     try {

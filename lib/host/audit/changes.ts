@@ -18,7 +18,7 @@ import type { NetworkRow } from '../../storage/tables/administration.ts'
 import { type Actor, type AuditLine, addLine } from './line.ts'
 
 /** The result of a change, and its lines of the audit: none where nothing that a person configures has changed. */
-export interface Changed<T> {
+export interface ChangeResult<T> {
   readonly result: T
   readonly audit: readonly AuditLine[]
 }
@@ -30,12 +30,12 @@ export interface Changes {
    * @param lineId makes the ids of lines that are not of this moment
    * @throws ApiError 422 when a unique key is taken, 503 when the storage is in trouble
    */
-  change<T>(network_id: Id, now: string, work: (tx: HostTx) => Promise<Changed<T>>, lineId?: () => Id): Promise<T>
+  change<T>(network_id: Id, now: string, work: (tx: HostTx) => Promise<ChangeResult<T>>, lineId?: () => Id): Promise<T>
   /**
    * The same by the rules of the operations, with their events. The network's first host counts as the member who acts.
    * @throws ApiError as the rules do
    */
-  act<T>(network: NetworkRow, work: (call: Emitter<EventName>) => Promise<Changed<T>>): Promise<T>
+  act<T>(network: NetworkRow, work: (call: Emitter<EventName>) => Promise<ChangeResult<T>>): Promise<T>
   readonly read: Transactions['read']
   readonly newId: Transactions['newId']
 }
@@ -48,7 +48,7 @@ export const lineIds = (clock: Clock, chance: Chance): (() => Id) => idGenerator
 
 /** @param newLineId makes the ids of lines; see `lineIds` */
 export function changesOf(settings: Settings, { write, read, newId }: Transactions, newLineId: () => Id, by: Actor): Changes {
-  async function withLines<T>(tx: HostTx, now: string, { result, audit }: Changed<T>, lineId = newLineId): Promise<T> {
+  async function withLines<T>(tx: HostTx, now: string, { result, audit }: ChangeResult<T>, lineId = newLineId): Promise<T> {
     for (const line of audit) await addLine(tx, lineId(), now, by, line)
     return result
   }

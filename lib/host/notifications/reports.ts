@@ -78,12 +78,12 @@ export const reportNotifications = (notification: MakeNotification) => ({
   ),
 })
 
-type Reported = PayloadOf<'ReportedContentCreated'>['reported_content']
+type ReportedContent = PayloadOf<'ReportedContentCreated'>['reported_content']
 
 function announce(
   call: Emitter<'ReportedContentCreated'>,
   report: Pick<AbuseReportRow, 'id' | 'created_at' | 'updated_at' | 'member_id' | 'targetable_id' | 'reason'>,
-  fields: Pick<Reported, 'targetable_type' | 'blacklist_type' | 'space_id'>,
+  fields: Pick<ReportedContent, 'targetable_type' | 'blacklist_type' | 'space_id'>,
 ): PayloadOf<'ReportedContentCreated'> {
   const payload = { reported_content: { ...report, ...fields, user_id: report.member_id, network_id: call.network.id } }
   call.emit('ReportedContentCreated', payload)

@@ -34,7 +34,7 @@ export interface CallerRecheck {
 }
 
 /** A caller, as far as a second check is concerned. */
-interface Rechecked {
+interface RecheckedCaller {
   readonly principal: Principal
   /** Set if the caller is remembered from an earlier request. */
   readonly recheck?: CallerRecheck
@@ -98,7 +98,7 @@ export function recheckOf(
 
 /** How the caller of an operation is checked in its transaction: remembered rows always, a key where the operation writes. */
 export function recheckIn(
-  { recheck, principal }: Rechecked,
+  { recheck, principal }: RecheckedCaller,
   { method }: Pick<AnyOperation, 'method'>,
   now: () => number,
 ): StartRecheck | undefined {
@@ -112,7 +112,7 @@ export function recheckIn(
  * @param authenticate finds out who calls; with `fresh`, by rows that are read before anything else
  * @param headers those of the response: what the first run has set goes, too
  */
-export function withCaller<C extends Rechecked, T>(
+export function withCaller<C extends RecheckedCaller, T>(
   authenticate: (fresh: boolean) => C | Promise<C>,
   headers: Record<string, string>,
   run: (caller: C) => Promise<T>,

@@ -26,10 +26,10 @@ interface Operation {
   readonly requestBody?: { readonly content: Content }
   readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Content }>>
 }
-interface Documented {
+interface ApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation | readonly Parameter[]>>>>
 }
-interface Described extends Operation {
+interface DocumentedOperation extends Operation {
   readonly method: string
   readonly path: string
 }
@@ -37,9 +37,9 @@ interface Described extends Operation {
 const isOperation = (value: Operation | readonly Parameter[]): value is Operation => 'operationId' in value
 
 /** The document is made by the library itself. */
-const documentOf = ({ community }: View): Documented => community.openapi() as unknown as Documented
+const documentOf = ({ community }: View): ApiDocument => community.openapi() as unknown as ApiDocument
 
-const operationsOf = ({ paths }: Documented): readonly Described[] =>
+const operationsOf = ({ paths }: ApiDocument): readonly DocumentedOperation[] =>
   Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, value]) =>
       isOperation(value) ? [{ ...value, method: method.toUpperCase(), path }] : [],

@@ -55,7 +55,7 @@ async function show(view: View): Promise<PanelResponse> {
   return { ...response, headers: { ...response.headers, 'content-security-policy': policy } }
 }
 
-interface Documented {
+interface ApiDocument {
   readonly paths: Readonly<Record<string, { readonly parameters?: readonly { readonly name: string }[] }>>
 }
 
@@ -63,7 +63,7 @@ interface Documented {
 async function document({ community, network, assets }: View): Promise<PanelResponse> {
   if (assets.scalar === undefined) throw new ApiError(404, { error: 'There is no such page.' })
   // The document is made by the library itself.
-  const given = community.openapi() as unknown as Documented
+  const given = community.openapi() as unknown as ApiDocument
   const paths = Object.entries(given.paths).map(([path, { parameters = [], ...methods }]) => {
     const rest = parameters.filter(({ name }) => name !== 'network_id')
     return [path.replace('{network_id}', network.subdomain), { ...methods, parameters: rest }]

@@ -38,7 +38,7 @@ export const wordsOf = (name: string): string => name.replace(/(?<=[a-z])(?=[A-Z
 export const exampleLink = (view: View, name: string) =>
   html`<a class="small" href="${view.link(`webhooks/events/${name}`)}" target="_blank" data-dialog>example<span class="sr"> of ${name}</span></a>`
 
-interface Documented {
+interface WebhookDocument {
   readonly webhooks: Readonly<Record<string, { readonly post: { readonly requestBody: { readonly content: Content } } }>>
   readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> }
 }
@@ -47,7 +47,7 @@ type Content = { readonly 'application/json': { readonly schema: { readonly prop
 async function example(view: View) {
   const name = found(webhookName(view.params['name'] ?? ''), 'Event')
   // The document is made by the library itself.
-  const { webhooks, components } = view.community.openapi('webhooks') as unknown as Documented
+  const { webhooks, components } = view.community.openapi('webhooks') as unknown as WebhookDocument
   const { schema } = found(webhooks[`${name}Hook`], 'Event').post.requestBody.content['application/json']
   const body = JSON.stringify(
     {

@@ -20,15 +20,15 @@ import {
 /** An index takes no longer texts. */
 const longestKey = 500
 
-interface Named {
+interface PersonName {
   readonly first_name: string
   readonly last_name: string
 }
 
-const nameKey = ({ first_name, last_name }: Named): string => folded(`${first_name} ${last_name}`).trim()
+const nameKey = ({ first_name, last_name }: PersonName): string => folded(`${first_name} ${last_name}`).trim()
 
 /** An address that is hidden in every record is in no text that others search. */
-const searchKey = (row: Named & { readonly email: string; readonly commercial_email_consent: boolean }): string =>
+const searchKey = (row: PersonName & { readonly email: string; readonly commercial_email_consent: boolean }): string =>
   row.commercial_email_consent ? `${nameKey(row)} ${folded(row.email)}` : nameKey(row)
 
 type MemberRole = 'host' | 'moderator' | 'contributor'
@@ -54,7 +54,9 @@ export const members = table(
     state: kept(defaultsTo(text<'active' | 'removed' | 'banned' | 'deleted'>(), 'active')),
     commercial_email_consent: personal(defaultsTo(boolean(), false)),
     /** The name as searches and lists compare it, up to the length of an index. */
-    name_key: personal(derived(['first_name', 'last_name'], (row: Named) => [...nameKey(row)].slice(0, longestKey).join(''))),
+    name_key: personal(
+      derived(['first_name', 'last_name'], (row: PersonName) => [...nameKey(row)].slice(0, longestKey).join('')),
+    ),
     /** The name, and with consent the address: what others may search where the network shows addresses. */
     search_key: personal(derived(['first_name', 'last_name', 'email', 'commercial_email_consent'], searchKey)),
     time_zone: personal(nullable(text())),

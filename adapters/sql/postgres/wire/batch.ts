@@ -9,7 +9,7 @@ import { noteError } from '../fitness.ts'
 import { forgetMessages, takeMessages, writeBind, writeExecute, writeParse, writeSync } from './messages.ts'
 
 /** One statement of a batch. */
-export interface Batched {
+export interface BatchStatement {
   readonly text: string
   readonly values: readonly unknown[]
   /** Names it as a prepared one, which a connection parses once. */
@@ -28,7 +28,7 @@ interface Wire {
 
 type Callback = (error: unknown) => void
 type QueryClass = new (text: string) => object
-type BatchClass = new (statements: readonly Batched[], client: PgClient) => object
+type BatchClass = new (statements: readonly BatchStatement[], client: PgClient) => object
 
 /** A client of `pg` that sends ahead. It takes a query of a subclass, and calls its methods with the responses of PostgreSQL. */
 interface BatchClient {
@@ -42,7 +42,7 @@ export const takesBatches = (client: PgClient): boolean =>
   client.pipeline === true && typeof (client.constructor as Partial<BatchClient['constructor']>).Query === 'function'
 
 /** Sends statements together. Each gets its response, or its error. */
-export function sendBatch(client: PgClient, statements: readonly Batched[]): void {
+export function sendBatch(client: PgClient, statements: readonly BatchStatement[]): void {
   const taker = client as unknown as BatchClient
   const { Query } = taker.constructor
   const Batch = classes.get(Query) ?? batchesOver(Query)
@@ -66,11 +66,11 @@ function batchesOver(Query: QueryClass): BatchClass {
     /** Of the statement whose response is being read: `pg` notes by it that PostgreSQL has parsed the statement. */
     name: string | undefined
     text = ''
-    #statements: readonly Batched[]
+    #statements: readonly BatchStatement[]
     #completed = 0
     #rows: unknown[][] = []
 
-    constructor(statements: readonly Batched[], client: PgClient) {
+    constructor(statements: readonly BatchStatement[], client: PgClient) {
       super('')
       this.#statements = statements
       this.callback = (error) => {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { nextTick } from 'node:process'
 import type { PgClient, PgResult } from '../connection.ts'
 import { noteError } from '../fitness.ts'
-import { type Batched, sendBatch, takesBatches } from './batch.ts'
+import { type BatchStatement, sendBatch, takesBatches } from './batch.ts'
 
 /** Values come as the text that PostgreSQL sends: numbers over 2^53 must not pass through a JavaScript number. */
 const types = { getTypeParser: () => (text: string) => text }
@@ -77,7 +77,7 @@ export function nameOf(text: string): string {
 
 /** Statements that wait for the end of the tick. */
 export interface Batch {
-  readonly statements: Batched[]
+  readonly statements: BatchStatement[]
 }
 
 const batches = new WeakMap<PgClient, Batch>()

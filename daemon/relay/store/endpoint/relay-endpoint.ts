@@ -1,5 +1,5 @@
 /** An endpoint of the relay, and the state of it that is kept over restarts. */
-import type { Replaced, StoredAttributes } from '../../../../lib/outbox/endpoint-attributes.ts'
+import type { ReplacedSecret, StoredAttributes } from '../../../../lib/outbox/endpoint-attributes.ts'
 
 /** An endpoint as it is now. Its credentials are as in the outbox: encrypted, or in plain text. */
 export interface Endpoint extends Omit<StoredAttributes, 'old_keys' | 'old_secrets'> {
@@ -7,8 +7,8 @@ export interface Endpoint extends Omit<StoredAttributes, 'old_keys' | 'old_secre
   readonly id: string
   readonly network_id: string
   /** Keys and secrets that were replaced, newest first; each holds until its time. */
-  readonly old_keys: readonly Replaced[]
-  readonly old_secrets: readonly Replaced[]
+  readonly old_keys: readonly ReplacedSecret[]
+  readonly old_secrets: readonly ReplacedSecret[]
   /** Why the relay itself stopped sending to it; an upsert of the outbox lifts that. */
   readonly disabled: string | null
   /** What a relay must know to send to it, in words. */

@@ -11,7 +11,7 @@ import { faultOf, storageErrorOf } from '../../../../adapters/sql/sqlite/errors.
 import { logBytesKept, makeFile } from '../../../../adapters/sql/sqlite/file.ts'
 import { existingIn, migrateFile, requireMigratedFile } from '../../../../adapters/sql/sqlite/migrate.ts'
 import { DatabaseSync } from '../../../../adapters/sql/sqlite/module.ts'
-import { type Prepared, prepared } from '../../../../adapters/sql/sqlite/old-node.ts'
+import { type PreparedStatement, prepared } from '../../../../adapters/sql/sqlite/old-node.ts'
 import { openReadOnly } from '../../../../adapters/sql/sqlite/read-only.ts'
 import { StorageError } from '../../../../lib/storage/contract.ts'
 import { begin, type Plan, type RelayDatabase, type Rows, runAtOnce, type Statement } from '../database.ts'
@@ -96,9 +96,9 @@ const userVersion = (connection: DatabaseSync): number =>
   Number(connection.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0)
 
 function databaseOver(connection: DatabaseSync, path: string): SqliteDatabase {
-  const statements = new Map<string, Prepared>()
+  const statements = new Map<string, PreparedStatement>()
 
-  function prepare(sql: string): Prepared {
+  function prepare(sql: string): PreparedStatement {
     const known = statements.get(sql)
     if (known) return known
     const statement = prepared(connection, sql.replaceAll('$schema.', ''))
