@@ -20,7 +20,7 @@ export interface ControlRequest {
   readonly method: string
   readonly url: URL
   readonly headers: IncomingMessage['headers']
-  /** The person for the audit; undefined for a caller that names nobody. */
+  /** The person for the audit; undefined for a caller that names no one. */
   readonly actor: string | undefined
   /** Reads the JSON object that was sent; nothing at all counts as an empty one. @throws UsageError */
   body(): Promise<Readonly<Record<string, unknown>>>
@@ -35,7 +35,7 @@ export interface ControlServerParts {
   readonly respond: (request: ControlRequest) => Promise<ControlResponse>
   /** The status of an error whose sentence is for the caller, in addition to the usual ones. */
   readonly statusOf: (error: Error) => number | undefined
-  /** Told why a request failed, which the answer does not say. */
+  /** Called with the reason why a request failed, which the response leaves out. */
   readonly onFault: (what: string, error: unknown) => void
 }
 
@@ -66,7 +66,7 @@ export function controlServer({ key, isAddressed, open, respond, statusOf, onFau
     } catch (error) {
       const status = error instanceof Error ? knownStatus(error) : undefined
       if (error instanceof Error && status !== undefined) return refusal(status, error.message)
-      onFault(`the control cannot answer ${method} ${url.pathname}`, error)
+      onFault(`the control cannot respond to ${method} ${url.pathname}`, error)
       return refusal(500, 'this failed; see the log')
     }
   }
@@ -104,7 +104,7 @@ async function jsonOf(message: IncomingMessage): Promise<Readonly<Record<string,
       chunks.push(chunk)
     }
   } catch (error) {
-    // A client that leaves is no fault of this program, which operators are told of.
+    // A client that leaves is no fault of this program, which operators are notified of.
     throw message.complete || error instanceof UsageError ? error : new UsageError('the body broke off')
   }
   const text = Buffer.concat(chunks).toString('utf8')

@@ -83,7 +83,7 @@ const known = (options: EmbeddedRelayOptions): string => {
   )
 }
 
-/** Without a listener, faults are on standard error: nobody would learn of them. */
+/** Without a listener, faults are on standard error: otherwise no one would see them. */
 const reportFault = (what: string, error: unknown): void => console.error(`folkmoot relay: ${what}:`, error)
 
 /**

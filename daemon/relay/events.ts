@@ -2,7 +2,7 @@
 import type { Outcome } from './send/outcome.ts'
 import type { Notice } from './store/notice.ts'
 
-/** One attempt, told when its result is recorded. No key, no body, no URL. */
+/** One attempt, reported when its result is recorded. No key, no body, no URL. */
 export interface AttemptReport {
   /** The network that the event is from. */
   readonly network_id: string
@@ -18,13 +18,13 @@ export interface AttemptReport {
   readonly attempt: number
   /** `delivered` after a 2xx; otherwise the class of the failure, such as `timeout`. */
   readonly outcome: Outcome['result']
-  /** The HTTP status of the answer; null if none came. */
+  /** The HTTP status of the response; null if none came. */
   readonly status: number | null
   /** The outcome in words, without URLs, keys and bodies. */
   readonly reason: string
   /** How long the attempt took. */
   readonly milliseconds: number
-  /** Whether the request was sent twice, because a connection that had been kept broke before any answer. Absent if not. */
+  /** Whether the request was sent twice, because a connection that had been kept broke before any response. Absent if not. */
   readonly repeated?: true
   /** The new state of the delivery. */
   readonly state: 'delivered' | 'pending' | 'dead'
@@ -36,7 +36,7 @@ export interface AttemptReport {
   readonly age: number
 }
 
-/** What a relay tells its host while it runs. Nothing waits for these functions. */
+/** What a relay reports to its host while it runs. Nothing waits for these functions. */
 export interface RelayEvents {
   /** Called after each attempt, when its result is recorded. */
   onAttempt?(report: AttemptReport): void
@@ -54,7 +54,7 @@ export function safely(events: RelayEvents): Required<RelayEvents> {
     try {
       work()
     } catch {
-      // A listener's failure is the listener's own: there is nobody left to tell.
+      // A listener's failure is the listener's own: there is no one left to notify.
     }
   }
   return {

@@ -21,7 +21,7 @@ export interface Maintenance {
   purge(): Promise<void>
   /** Disables endpoints that have only failed for days. */
   giveUp(): void
-  /** Tells the host about the last 24 hours of each endpoint, if it asked for that. */
+  /** Reports the last 24 hours of each endpoint to the host, if it subscribes to that. */
   sumDay(): Promise<void>
   stop(): Promise<void>
 }
@@ -86,7 +86,7 @@ export function startMaintenance(parts: MaintenanceParts): Maintenance {
   // Off the full hour, when everybody else's work begins too.
   const ends = [
     doRegularly('13 * * * *', purge, (error) => events.onFault('old deliveries cannot be removed', error)),
-    doRegularly('1 0 * * *', sumDay, (error) => events.onFault('the sums of the day cannot be told', error)),
+    doRegularly('1 0 * * *', sumDay, (error) => events.onFault('the sums of the day cannot be reported', error)),
     doRegularly('*/10 * * * *', giveUp, (error) => events.onFault('failing endpoints cannot be disabled', error)),
   ]
   return {

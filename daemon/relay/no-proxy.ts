@@ -55,7 +55,7 @@ export function noProxyProblem(list: string): string | undefined {
 
 let latest: { readonly list: string; readonly entries: readonly (Entry | undefined)[] } | undefined
 
-/** Whether a list names a host. Asked at each attempt: the list is taken apart once. */
+/** Whether a list names a host. Called at each attempt: the list is taken apart once. */
 export function isExcepted(list: string, host: string, port: number): boolean {
   if (latest?.list !== list) latest = { list, entries: entriesOf(list) }
   const name = bare(host).toLowerCase().replace(/\.$/, '')

@@ -7,7 +7,7 @@ export interface PollLoopParts {
   readonly interval: number
   /** Returns whether there is more to do immediately. */
   readonly step: () => Promise<boolean>
-  /** Told of each failure. */
+  /** Called for each failure. */
   readonly failed: (error: unknown) => void
 }
 

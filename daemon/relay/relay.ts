@@ -186,7 +186,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
         scheduler.reconsider()
       },
       close(grace = defaultGrace) {
-        // Asked again, it aborts what the first call still waits for.
+        // Called again, it aborts what the first call still waits for.
         if (closing) sender.abort('shutting down')
         closing ??= close(grace)
         return closing

@@ -37,12 +37,12 @@ export async function startService(options: ServiceOptions): Promise<RelayServic
   const port = settings.controlPort
   let started: Relay | undefined
   const metrics = createMetrics(() => started, version)
-  const heard = combine(events, metrics)
-  const relay = await startRelay({ ...heard, outbox, settings, encryptionKeys, version, tracing })
+  const combined = combine(events, metrics)
+  const relay = await startRelay({ ...combined, outbox, settings, encryptionKeys, version, tracing })
   started = relay
   let control: Control | undefined
   try {
-    if (port !== undefined) control = await startControl({ relay, metrics, outbox, port, onFault: heard.onFault })
+    if (port !== undefined) control = await startControl({ relay, metrics, outbox, port, onFault: combined.onFault })
   } catch (error) {
     await relay.close(0)
     throw error

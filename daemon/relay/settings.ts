@@ -62,7 +62,7 @@ const pem = v.pipe(
 export const settingRules = {
   /** Seconds before each attempt; as many attempts as numbers. */
   retrySchedule: v.optional(listOf(seconds(0, year), 1, 100), defaultSchedule),
-  /** Seconds for a whole attempt: name, connection, TLS, request and answer. */
+  /** Seconds for a whole attempt: name, connection, TLS, request and response. */
   timeout: v.optional(seconds(0.01, 300), 10),
   /** Seconds after which a connection takes no further request, so that a receiver that moves in DNS is followed. */
   maxConnectionAge: v.optional(seconds(0.01, 86_400), 300),

@@ -69,7 +69,7 @@ async function testThroughStore(store: OperatorStore, endpoint: Endpoint): Promi
   const { event_id, event_timestamp, event_type, body } = testEvent(randomUUID(), systemClock.now())
   const record = { kind: 'event', audience: 'integration', network_id, event_id, event_timestamp, event_type, body } as const
   await store.deliver(endpoint, record, systemClock.now())
-  // A test is not tried again: it would arrive when nobody expects it.
+  // A test is not tried again: it would arrive when no one expects it.
   const skipTest = () => store.skip(endpoint, { event_id }, 1, systemClock.now())
   while (systemClock.monotonic() - began < testMs) {
     const [delivery] = await store.deliveries({ network_id, endpoint_id, event_id, limit: 1 })

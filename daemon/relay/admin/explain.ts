@@ -43,6 +43,6 @@ function whyDelivery(delivery: DeliveryRow, status: Omit<EndpointStatus, 'hours'
   if (status?.set_aside) return because('set aside', status.unreadable ?? 'the endpoint is set aside')
   if (status?.unreadable != null) return because('key unreadable', status.unreadable)
   if (status?.circuit === 'open')
-    return because('circuit open', `it waits until the endpoint answers; next probe ${status.next_probe_at ?? 'soon'}`)
+    return because('circuit open', `it waits until the endpoint responds; next probe ${status.next_probe_at ?? 'soon'}`)
   return because('pending', `due ${next_attempt_at ?? 'now'}`)
 }

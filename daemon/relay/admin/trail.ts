@@ -19,7 +19,7 @@ import { type Place, placeOf } from '../ingest/outbox-address.ts'
 import type { Endpoint } from '../store/endpoint/relay-endpoint.ts'
 import { completed, filterOf, type OpenRelayAdmin } from './admin.ts'
 
-/** The person who asks for work, and the relay. */
+/** The person who requests work, and the relay. */
 interface Asker {
   /** The outbox of the relay, which finds the audit. */
   readonly outbox: string
@@ -158,7 +158,7 @@ async function openTrail(place: Place, actor: string): Promise<{ readonly record
   const { audit } = community.by(by)
   const record: Recorder = (entry) =>
     audit.record(entry).catch((error: unknown) => {
-      // A network that is gone has nobody who reads its audit.
+      // No one reads the audit of a network that is gone.
       if (!isApiError(error) || error.status !== 404) throw error
     })
   return { record, close: () => community.close() }

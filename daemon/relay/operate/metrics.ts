@@ -6,9 +6,9 @@ import type { RelayEvents } from '../events.ts'
 import type { Relay } from '../relay.ts'
 import { noticeKinds } from '../store/notice.ts'
 
-/** Beyond so many endpoints the rest share the label `other`: every label is a series that somebody stores. */
+/** Beyond so many endpoints the rest share the label `other`: every label is a series to store. */
 const maxEndpoints = 1000
-/** A store that does not answer within so many milliseconds is not waited for: the other figures matter the more then. */
+/** A store that does not respond within so many milliseconds is not waited for: the other figures matter the more then. */
 const scrapeTimeoutMs = 3000
 /** Bodies above this are refused by some receivers and proxies. */
 const largeBytes = 256 * 1024
@@ -20,7 +20,7 @@ export interface Metrics extends RelayEvents {
 }
 
 /**
- * @param relay asked for the gauges at each scrape
+ * @param relay read for the gauges at each scrape
  * @param version for `relay_build_info`
  */
 export function createMetrics(relay: () => Relay | undefined, version: string): Metrics {
@@ -182,7 +182,7 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
     for (const [label, state] of states) breakers.set(state, { endpoint: label })
   }
 
-  /** Types that nobody declared share a label: any text may be one. */
+  /** Undeclared types share a label: any text may be one. */
   const knownType = (type: string): string => (webhookName(type) || hostEventName(type) ? type : 'other')
 
   return {

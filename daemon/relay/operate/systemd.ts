@@ -16,7 +16,7 @@ export interface ServiceManager {
   readonly watchdog: number | undefined
 }
 
-/** @param alive asked before each heartbeat; if it returns false, no heartbeat is sent, so that the service is restarted */
+/** @param alive called before each heartbeat; if it returns false, no heartbeat is sent, so that the service is restarted */
 export function createNotifier(manager: ServiceManager, clock: Clock, alive: () => boolean): Notifier {
   if (manager.socket === undefined)
     return { ready: () => undefined, stopping: () => undefined, reloading: () => undefined, close: () => undefined }

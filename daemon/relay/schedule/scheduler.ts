@@ -44,11 +44,11 @@ export interface Scheduler {
   ingested(ingested: Ingested): void
   /** Takes in what others changed in the store. */
   follow(changes: StoreChanges): void
-  /** Reads everything again from the store: somebody else changed it. */
+  /** Reads everything again from the store: another process changed it. */
   refresh(): void
   /** Looks whether something may be sent; also after a change of settings. */
   wake(): void
-  /** Asks every endpoint whether it may be sent to: the settings, and with them the proxy, are others. */
+  /** Checks every endpoint again: the settings, and with them the proxy, have changed. */
   reconsider(): void
   /** The proxy fails, or works again. */
   proxyChanged(news: ProxyNews): void
@@ -82,7 +82,7 @@ export interface Scheduler {
   stop(grace: number): Promise<void>
 }
 
-/** A lease that was lost is asked for again after so many milliseconds. */
+/** A lease that was lost is requested again after so many milliseconds. */
 const regainPause = 1000
 /** A tick runs at least this often while something waits, in milliseconds: so a jump of the clock is noticed. */
 const longestPause = 60_000

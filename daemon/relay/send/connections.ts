@@ -16,7 +16,7 @@ export interface Connections {
   to(endpoint: Destination, origin: string): Dispatcher
   /** A new pool of an endpoint: the first request to it has a connection that none had before. Others finish on the old one. */
   renew(endpoint: Destination, origin: string): Dispatcher
-  /** Whether the proxy is being asked for a connection to an endpoint. */
+  /** Whether a connection to an endpoint is being requested from the proxy. */
   isConnectingToProxy(endpoint: number): boolean
   /** Why the proxy cannot be reached; `undefined` if it can, or there is none. */
   proxyFailure(): Promise<string | undefined>
@@ -74,7 +74,7 @@ interface Opened {
   /** The settings when it was opened. New ones may refuse its connections. */
   readonly under: ConnectionSettings
   readonly pool: Pool
-  /** How many connections the proxy is asked for. */
+  /** How many connections are being requested from the proxy. */
   readonly connecting: { count: number }
 }
 
@@ -100,7 +100,7 @@ export function openConnections(
     return { resolve, timeoutMs: millisecondsOf(under), localAddress, ca, signal: closing.signal }
   }
 
-  /** The failure of a connection for an endpoint, with whoever is to blame for it. */
+  /** The failure of a connection for an endpoint, with the party to blame for it. */
   function blamed(endpoint: number, error: unknown): unknown {
     if (!(error instanceof ProxyFailed) || closing.signal.aborted) return error
     if (error.fault !== 'unreachable') return gate.failed(endpoint, error) ? new BeyondProxy(error.message) : error
@@ -113,7 +113,7 @@ export function openConnections(
     const { limits, proxy } = wayTo(to, origin, under)
     const secureContext = secureContextOf(to, tlsFiles(), ca)
     const connecting = { count: 0 }
-    // Our own deadline comes first; this one only keeps a socket that nobody waits for from connecting on and on.
+    // Our own deadline comes first; this one only keeps a socket that nothing waits for from connecting on and on.
     const milliseconds = millisecondsOf(under)
     const connector = buildConnector({
       lookup: guardedLookup(resolve, settings, closing.signal, limits),

@@ -96,7 +96,7 @@ function readingOf(endpoint: Endpoint): Reading {
   return { kind: 'unreadable', problem: 'a signing secret of it cannot sign: rotate its secret, or register the endpoint again' }
 }
 
-/** Credentials alone: they outlast a new definition that leaves them as they are. The compiler asks for a new one. */
+/** Credentials alone: they outlast a new definition that leaves them as they are. The compiler requires a new one here too. */
 const credentialsOf = ({ key, secrets, old_keys, old_secrets, headers }: Endpoint): Pick<Endpoint, CredentialName> => ({
   key,
   secrets,

@@ -52,7 +52,7 @@ export function checkUrl(text: string, settings: GuardSettings): CheckedUrl {
 /** The most addresses of endpoints that are remembered. */
 const mostChecked = 1024
 
-/** `checkUrl`, which remembers its answers until the settings are others: parsing a URL is a part of the cost of an attempt. */
+/** `checkUrl`, which remembers its results until the settings are others: parsing a URL is a part of the cost of an attempt. */
 export function urlChecker(): typeof checkUrl {
   const checked = new Map<string, CheckedUrl>()
   let under: GuardSettings | undefined

@@ -1,4 +1,4 @@
-/** One request: the stored bytes, posted once, and its answer read as far as it matters. */
+/** One request: the stored bytes, posted once, and its response read as far as it matters. */
 import type { Dispatcher } from 'undici/index.js'
 import type { Clock } from '../clock.ts'
 import type { Hide } from './hidden-values.ts'
@@ -25,7 +25,7 @@ export interface PostRequest {
   readonly body: Uint8Array
   /** Takes the secrets of the request out of what is kept of its response. */
   readonly hide: Hide
-  /** Asked when there is a connection, which may take long: whether it may still be sent. */
+  /** Called once there is a connection, which may take long: whether it may still be sent. */
   readonly isAllowed: () => boolean
   readonly clock: Clock
 }
@@ -35,11 +35,11 @@ export class Stopped extends Error {
   override readonly name = 'Stopped'
 }
 
-/** Of an answer at most this much is read; its end is of no interest. */
+/** Of a response at most this much is read; its end is of no interest. */
 const maxResponseBytes = 64 * 1024
 
 /**
- * Milliseconds for the rest of an answer that has acknowledged. Most have none, or it is there already. The connection is kept if
+ * Milliseconds for the rest of a response that has acknowledged. Most have none, or it is there already. The connection is kept if
  * it comes.
  */
 const restMs = 250
@@ -50,7 +50,7 @@ const acknowledges = (status: number | null): boolean => status !== null && stat
 export const endedBy = (reason: unknown, status: number | null = null, retryAfter?: number): PostOutcome =>
   reason instanceof Stopped
     ? { result: 'aborted', reason: reason.message, status: null, retryAfter: undefined }
-    : { result: 'timeout', reason: 'no answer in time', status, retryAfter }
+    : { result: 'timeout', reason: 'no response in time', status, retryAfter }
 
 /**
  * Posts once, and follows nothing. Never rejects. The status acknowledges, whatever becomes of the body after it.
@@ -76,7 +76,7 @@ export function post(dispatcher: Dispatcher, request: PostRequest, signal: Abort
       const hadConnection = controller !== undefined
       resolve({ outcome: acknowledges(status) ? responseOutcome() : outcome, isLost, hadConnection })
     }
-    /** The delay that the answer asks for; its headers count, even if its body breaks off. */
+    /** The delay that the response requests; its headers count, even if its body breaks off. */
     const requestedDelay = (): number | undefined =>
       status === null || status < 300 ? undefined : parseRetryAfter(retryAfter, clock.now())
     const failed = (result: Outcome['result'], reason: string, isLost = false): void =>
@@ -109,7 +109,7 @@ export function post(dispatcher: Dispatcher, request: PostRequest, signal: Abort
       }
     }
 
-    /** Does without the rest of an answer, and ends its connection. */
+    /** Does without the rest of a response, and ends its connection. */
     function drop(reason: string): void {
       settle(responseOutcome())
       controller?.abort(new Error(reason))
@@ -142,12 +142,12 @@ export function post(dispatcher: Dispatcher, request: PostRequest, signal: Abort
             const header = given['retry-after']
             retryAfter = Array.isArray(header) ? header[0] : header
             headersGiven = given
-            if (acknowledges(code)) stopWaiting = clock.timer(restMs, () => drop('no end of the answer'))
+            if (acknowledges(code)) stopWaiting = clock.timer(restMs, () => drop('no end of the response'))
           },
           onResponseData(_, chunk) {
             if (received < readBytes && status !== null && status >= 300) kept.push(chunk)
             received += chunk.length
-            if (received > maxResponseBytes) drop('answer too long')
+            if (received > maxResponseBytes) drop('response too long')
           },
           onResponseEnd: () => settle(responseOutcome()),
           onResponseError: (_, error) => broken(error),

@@ -11,7 +11,7 @@ const mostInflatedBytes = 1024 * 1024
 
 export type ResponseHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** A NUL is text that PostgreSQL does not take: whoever answers with one must not stop the recording of results. */
+/** A NUL is text that PostgreSQL does not take: a response with one must not stop the recording of results. */
 const withoutNul = (text: string): string => text.replaceAll('\0', '\ufffd').toWellFormed()
 
 /** Headers as text, one per line. Cookies are left out: they may open a session. */
@@ -52,7 +52,7 @@ function inflate(body: Buffer, encoding: string): Buffer | undefined {
       case 'br':
         return brotliDecompressSync(body, ofBrotli)
       case 'deflate':
-        // The first four bits tell: some servers send it without its header.
+        // The first four bits distinguish the two: some servers send it without its header.
         return ((body[0] ?? 0) & 0x0f) === 8 ? inflateSync(body, ofZlib) : inflateRawSync(body, ofZlib)
       default:
         return undefined

@@ -34,19 +34,19 @@ export type FailureClass =
 export interface Outcome {
   /** `delivered` after a 2xx; otherwise the class of the failure, such as `timeout`. */
   readonly result: 'delivered' | FailureClass
-  /** The status of the answer, if one came. */
+  /** The status of the response, if one came. */
   readonly status: number | null
   /** In words, without addresses' secrets: never a URL, a key or a body. */
   readonly reason: string
-  /** Seconds, as the receiver asked. */
+  /** Seconds, as the receiver requested. */
   readonly retryAfter: number | undefined
   /** How long the attempt took. */
   readonly milliseconds: number
-  /** Whether the request was repeated immediately, because a kept-alive connection broke without any answer. */
+  /** Whether the request was repeated immediately, because a kept-alive connection broke without any response. */
   readonly repeated?: true
-  /** The beginning of an answer that was not 2xx, for the operator. Never logged: a stranger wrote it. */
+  /** The beginning of a response that was not 2xx, for the operator. Never logged: a stranger wrote it. */
   readonly responseBody?: string
-  /** The headers of that answer, one per line. */
+  /** The headers of that response, one per line. */
   readonly responseHeaders?: string
 }
 
@@ -75,7 +75,7 @@ const byCode: Readonly<Record<string, FailureClass>> = {
   UND_ERR_HEADERS_OVERFLOW: 'protocol',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'protocol',
   UND_ERR_RESPONSE: 'protocol',
-  // The codes of undici's parser for an invalid answer.
+  // The codes of undici's parser for an invalid response.
   ERR_ASSERTION: 'protocol',
   EPROTO: 'tls',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'tls',
@@ -105,7 +105,7 @@ export function classify(error: unknown): { readonly result: FailureClass; reado
   if (error instanceof ProxyFailed) return { result: 'proxy_failed', reason: error.message }
   if (error instanceof BadResponse) return { result: 'protocol', reason: error.message }
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
-  // Undici has one code for a connection that ends and for an answer that it cannot follow.
+  // Undici has one code for a connection that ends and for a response that it cannot follow.
   if (code === 'UND_ERR_SOCKET' && /^bad (response|upgrade)$/.test(error.message))
     return { result: 'protocol', reason: error.message }
   // Node's code for every other fault of a certificate, such as a short key. Its message is a fixed text of OpenSSL.
@@ -136,7 +136,7 @@ export const isNoVerdict = ({ result }: Outcome): boolean => ['blocked', 'damage
 /** Whether the endpoint is to blame, so that its circuit breaker and its attempts count it. */
 export const isEndpointFailure = (outcome: Outcome): boolean => outcome.result !== 'delivered' && !isNoVerdict(outcome)
 
-/** Answers of the 4xx kind that say "later", not "no". */
+/** Statuses of the 4xx kind that say "later", not "no". */
 const notYet = new Set([408, 425, 429])
 
 /** The receiver is there and does not want this event: 4xx other than 408, 425 and 429. */

@@ -2,13 +2,13 @@
  * What is known about the proxy, and whose fault it is when it makes no connection.
  *
  * Only a proxy that cannot be reached holds everybody up: that shows before any endpoint is named, so no endpoint can cause it. The
- * gate closes, and the relay tries to reach the proxy by itself, after a back-off. Whatever a proxy answers to a CONNECT is about the
+ * gate closes, and the relay tries to reach the proxy by itself, after a back-off. Every response of a proxy to a CONNECT is about the
  * endpoint that it was for, and puts off that endpoint alone, a 407 included: proxies give it for destinations that they deny, too.
  *
  * Two verdicts need evidence from others:
  * - The endpoint is to blame if the proxy made a connection for another one between two of its failures in a row.
- * - The proxy refuses everybody if it refused two endpoints with no connection in between, or if it never made one. That is told, and
- *   holds nobody up.
+ * - The proxy refuses everyone if it refused two endpoints with no connection in between, or if it never made one. That is reported, and
+ *   holds nothing up.
  */
 import type { Clock } from '../clock.ts'
 import type { ProxyFailed } from './proxy.ts'

@@ -1,6 +1,6 @@
 /**
  * Resolves names without `getaddrinfo` if possible. That runs on the four threads of file access. Four names whose servers do
- * not answer would block every write of this process, including a host's outbox.
+ * not respond would block every write of this process, including a host's outbox.
  */
 import { createSocket } from 'node:dgram'
 import { lookup, Resolver } from 'node:dns/promises'
@@ -10,7 +10,7 @@ import { systemClock } from '../clock.ts'
 import type { Address, Resolve } from './guard.ts'
 import { systemLookup } from './system-lookup.ts'
 
-/** Milliseconds, tries: name servers that answer nothing at all cost this much of an attempt's time. */
+/** Milliseconds, tries: name servers that never respond cost this much of an attempt's time. */
 const resolverOptions = { timeout: 2000, tries: 2 }
 /** Milliseconds for the other family once one has an address with a route: the resolution delay of RFC 8305, section 3. */
 const resolutionDelay = 50
@@ -58,7 +58,7 @@ const isLeftToSystem = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && ['ENOTFOUND', 'ENODATA', 'ECONNREFUSED'].includes(String(error.code))
 
 /**
- * Whether this machine has a route to an address, which `getaddrinfo` asks in the same way: the system refuses to connect a UDP
+ * Whether this machine has a route to an address, which `getaddrinfo` checks in the same way: the system refuses to connect a UDP
  * socket otherwise. Nothing is sent.
  */
 function hasRoute({ address, family }: Address): Promise<boolean> {
@@ -71,7 +71,7 @@ function hasRoute({ address, family }: Address): Promise<boolean> {
 }
 
 /**
- * Asks for the addresses of both families in parallel. A family without an answer delays the other by 50 ms at most, unless this
+ * Queries the addresses of both families in parallel. A family without a response delays the other by 50 ms at most, unless this
  * machine has no route to any of its addresses: then only the missing family can help.
  */
 async function queryServers(resolver: Resolver, name: string, signal?: AbortSignal): Promise<readonly Address[]> {
@@ -104,20 +104,20 @@ async function queryServers(resolver: Resolver, name: string, signal?: AbortSign
     const families = [query(0, 4, resolver.resolve4(name)), query(1, 6, resolver.resolve6(name))]
     const all = Promise.allSettled(families)
     await Promise.race([all, Promise.any(families).then(shortly, () => all)])
-    // An answer that comes after this is not used.
+    // A response that comes after this is not used.
     const addresses = found.flat()
     if (addresses.length > 0) return addresses
     throw failed.find((error) => !isLeftToSystem(error)) ?? failed[0] ?? new Error(`${name} has no address`)
   } finally {
     signal?.removeEventListener('abort', cancel)
     stopWaiting()
-    // A query without an answer would keep the process alive until its last try is over.
+    // A query without a response would keep the process alive until its last try is over.
     cancel()
   }
 }
 
 /**
- * Asks the hosts file, then the name servers, then (for search domains, mDNS and the like) the system.
+ * Queries the hosts file, then the name servers, then (for search domains, mDNS and the like) the system.
  * @param newResolver makes a resolver for each name, because only all queries of one can be cancelled. It begins with the name
  *   servers that the machine has then; they change with its network.
  */

@@ -1,19 +1,19 @@
 /**
- * Watches the answers on a connection before undici's parser reads them: bounds them, drops informational ones, and tells an
- * answer that broke off from one that never began, or only said that the connection had been kept for too long.
+ * Watches the responses on a connection before undici's parser reads them: bounds them, drops informational ones, and distinguishes a
+ * response that broke off from one that never began, or only said that the connection had been kept for too long.
  */
 import type { Socket } from 'node:net'
 
 /**
- * Bytes of one answer, whatever they are. Headers and body are limited where they are read. Extensions of chunks, a reason
- * phrase and empty lines are seen by nobody, and may continue as long as the attempt.
+ * Bytes of one response, whatever they are. Headers and body are limited where they are read. Extensions of chunks, a reason
+ * phrase and empty lines reach no one, and may continue as long as the attempt.
  */
 const maxBytes = 1024 * 1024
-/** Informational answers (1xx) before the answer itself: so many, of so many bytes in all. */
+/** Informational responses (1xx) before the response itself: so many, of so many bytes in all. */
 const maxInformational = 16
 const maxInformationalBytes = 64 * 1024
 
-/** An answer that is not HTTP as it should be. */
+/** A response that is not HTTP as it should be. */
 export class BadResponse extends Error {
   override readonly name = 'BadResponse'
 }
@@ -24,7 +24,7 @@ class TimedOut extends Error {
   readonly code = 'ECONNRESET'
 }
 
-/** Errors of connections that had been used before, and broke before the first byte of the next answer, or with such a 408. */
+/** Errors of connections that had been used before, and broke before the first byte of the next response, or with such a 408. */
 const withoutResponse = new WeakSet<Error>()
 
 /** What broke a connection first. Undici hands on the last error, and after an alert of TLS that is the end of the connection. */
@@ -33,10 +33,10 @@ const first = new WeakMap<Error, Error>()
 /** The error that broke a connection, where another one came after it. */
 export const firstError = (error: unknown): unknown => (error instanceof Error ? (first.get(error) ?? error) : error)
 
-/** Whether a connection that had been kept broke without an answer to the request: the receiver may have closed it long before. */
+/** Whether a connection that had been kept broke without a response to the request: the receiver may have closed it long before. */
 export const brokeWithoutResponse = (error: unknown): boolean => error instanceof Error && withoutResponse.has(error)
 
-/** Bounds the answers on a connection, drops those that are informational, and remembers how it breaks. */
+/** Bounds the responses on a connection, drops those that are informational, and remembers how it breaks. */
 export function watchResponses(socket: Socket): void {
   const read = socket.read.bind(socket)
   let written = 0
@@ -45,7 +45,7 @@ export function watchResponses(socket: Socket): void {
   let dropInformational = informationalFilter()
   let refuseTimedOut = timedOutFilter()
 
-  /** There is one request at a time, so another one has been written when an answer is over. */
+  /** There is one request at a time, so another one has been written when a response is over. */
   function noticeRequest(): void {
     if (socket.bytesWritten === written) return
     written = socket.bytesWritten
@@ -62,7 +62,7 @@ export function watchResponses(socket: Socket): void {
       noticeRequest()
       bytes += chunk.length
       try {
-        if (bytes > maxBytes) throw new BadResponse('endless answer')
+        if (bytes > maxBytes) throw new BadResponse('endless response')
         const final = dropInformational(chunk)
         const rest = isUsed ? refuseTimedOut(final) : final
         // Undici would take an empty piece for the end of what there is.
@@ -89,7 +89,7 @@ const timedOutLine = 'HTTP/1.1 408 '
 const maxTimedOutHead = 16 * 1024
 
 /**
- * Passes on one answer, unless it is a 408 that closes the connection (RFC 9110, section 15.5.9). Its head is held back until it is
+ * Passes on one response, unless it is a 408 that closes the connection (RFC 9110, section 15.5.9). Its head is held back until it is
  * whole.
  * @throws TimedOut
  */
@@ -122,7 +122,7 @@ const one = 0x31
 const informationalLine = /^HTTP\/\d\.\d 1\d\d[ \r]/
 const exampleLine = 'HTTP/1.1 100 '
 
-/** The kind of an answer by the beginning of its status line. */
+/** The kind of a response by the beginning of its status line. */
 function kindOf(data: Buffer): 'informational' | 'other' | 'undecided' {
   const first = data[statusAt]
   if (first !== undefined && first !== one) return 'other'
@@ -131,7 +131,7 @@ function kindOf(data: Buffer): 'informational' | 'other' | 'undecided' {
   return line.length < exampleLine.length ? 'undecided' : 'informational'
 }
 
-/** Finds the end of the fields of an answer, cut anywhere: its place in the piece, or `undefined` if it is still to come. */
+/** Finds the end of the fields of a response, cut anywhere: its place in the piece, or `undefined` if it is still to come. */
 function endFinder(): (piece: Buffer) => number | undefined {
   let lineLength = 0
   let last = 0
@@ -152,10 +152,10 @@ function endFinder(): (piece: Buffer) => number | undefined {
 }
 
 /**
- * Drops the informational answers before one answer. A client must be able to read them, unasked for too (RFC 9110, section
+ * Drops the informational responses before one response. A client must be able to read them, unrequested ones too (RFC 9110, section
  * 15.2). Undici ends the connection at a `100 Continue`, and does not keep it after one in HTTP/1.0. A 101 remains: nothing
  * after it is HTTP.
- * @returns takes the pieces of the answer, cut anywhere, and gives what is left of each
+ * @returns takes the pieces of the response, cut anywhere, and gives what is left of each
  * @throws BadResponse if there are too many
  */
 export function informationalFilter(): (piece: Buffer) => Buffer {
@@ -174,12 +174,12 @@ export function informationalFilter(): (piece: Buffer) => Buffer {
       if (findEnd) {
         const end = findEnd(data)
         bytes += end ?? data.length
-        if (bytes > maxInformationalBytes) throw new BadResponse('endless informational answers')
+        if (bytes > maxInformationalBytes) throw new BadResponse('endless informational responses')
         if (end === undefined) return nothing
         findEnd = undefined
         data = data.subarray(end)
       }
-      // The parser passes over empty lines before an answer too.
+      // The parser passes over empty lines before a response too.
       let start = 0
       while (data[start] === lineFeed || data[start] === carriageReturn) start++
       if (start > 0) data = data.subarray(start)
@@ -193,7 +193,7 @@ export function informationalFilter(): (piece: Buffer) => Buffer {
         held = data
         return nothing
       }
-      if (++count > maxInformational) throw new BadResponse('endless informational answers')
+      if (++count > maxInformational) throw new BadResponse('endless informational responses')
       findEnd = endFinder()
     }
   }

@@ -18,9 +18,9 @@ export interface Attempt {
   readonly endpoint: OpenEndpoint
   readonly event_id: string
   readonly body: Uint8Array
-  /** Milliseconds for all of it: name, connection, TLS, requests and answers. */
+  /** Milliseconds for all of it: name, connection, TLS, requests and responses. */
   readonly timeout: AttemptTimeout
-  /** Asked when there is a connection, which may take long: whether it may still be sent. Default: it may. */
+  /** Called once there is a connection, which may take long: whether it may still be sent. Default: it may. */
   readonly isAllowed?: () => boolean
   /** The trace that the receiver continues, as `traceparent`. */
   readonly trace?: string | null
@@ -95,7 +95,7 @@ export function createSender(
 
   const goesByProxy = (url: string): boolean => proxyFor(url, settings()) !== undefined
 
-  /** The answer to a request, or the failure of the proxy that it comes from. Most need no look at the proxy, and are not awaited. */
+  /** The response to a request, or the failure of the proxy that it comes from. Most need no look at the proxy, and are not awaited. */
   function blamed(
     { outcome, hadConnection }: PostResult,
     { ref }: OpenEndpoint,
@@ -103,7 +103,7 @@ export function createSender(
   ): PostOutcome | Promise<PostOutcome> {
     if (outcome.result === 'reset') return blamedForReset(outcome, origin)
     const isConnecting = outcome.result === 'timeout' && !hadConnection && connections.isConnectingToProxy(ref)
-    return isConnecting && !proxy.isToBlame(ref) ? byProxy('the proxy gave no answer in time') : outcome
+    return isConnecting && !proxy.isToBlame(ref) ? byProxy('the proxy gave no response in time') : outcome
   }
 
   async function blamedForReset(outcome: PostOutcome, origin: string): Promise<PostOutcome> {
@@ -138,7 +138,7 @@ export function createSender(
       const request = { origin, path, headers, body, hide, isAllowed, clock }
       const posted = await post(connections.to(endpoint, origin), request, signal)
       if (!posted.isLost || signal.aborted) return blamed(posted, endpoint, origin)
-      // The receiver or a balancer has forgotten the connection. Should the event have arrived, its id tells the receiver.
+      // The receiver or a balancer has forgotten the connection. Should the event have arrived, the receiver recognizes it by its id.
       const again = await post(connections.renew(endpoint, origin), request, signal)
       return { ...(await blamed(again, endpoint, origin)), repeated: true }
     } catch (error) {

@@ -9,7 +9,7 @@ import type { Address } from './guard.ts'
 
 const slots = 2
 const slotsOfStrangers = 1
-/** Milliseconds that a name waits at most: whoever wanted it has no time left by then, or very little. */
+/** Milliseconds that a name waits at most: its caller has no time left by then, or very little. */
 const longestWait = 10_000
 /** Names that were found are remembered, so many. */
 const mostKnown = 1000
@@ -19,7 +19,7 @@ interface WaitingLookup {
   readonly start: () => void
 }
 
-/** @param find asks the system */
+/** @param find queries the system */
 export function systemLookup(
   find: (name: string) => Promise<readonly Address[]>,
   { timer }: Pick<Clock, 'timer'> = systemClock,

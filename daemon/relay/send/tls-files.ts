@@ -88,7 +88,7 @@ function parsed(text: string | undefined, report: Report): Readonly<Record<strin
     const value: unknown = JSON.parse(text)
     if (isObject(value)) return value
   } catch {
-    // The parser quotes the text, which may be a key that somebody put here.
+    // The parser quotes the text, which may be a key that was put here by mistake.
   }
   report('it must hold one JSON object, such as {"identities":{"bank":{"cert":"bank.pem","key":"bank.key"}},"cas":{}}')
   return {}
@@ -217,7 +217,7 @@ export function secureContextOf(
   if (client_identity === null && ca === null) return undefined
   const identity = client_identity === null ? undefined : identities.get(client_identity)
   const roots = ca === null ? trusted : authorities.get(ca)?.pem
-  // Neither is done without: whoever asks has asked `tlsProblem`.
+  // Neither is missing: callers check `tlsProblem` first.
   if ((client_identity !== null && identity === undefined) || (ca !== null && roots === undefined))
     throw new Error('a client identity or an authority is missing')
   return createSecureContext({

@@ -6,11 +6,11 @@ import type { Address, Resolve } from './guard.ts'
 import { type HttpProxy, ProxyFailed } from './proxy.ts'
 import { BadResponse, informationalFilter } from './responses.ts'
 
-/** The most bytes of the answer to a CONNECT. */
+/** The most bytes of the response to a CONNECT. */
 const maxHeadBytes = 16 * 1024
 /** Of the addresses of a name so many are tried. */
 const mostAddresses = 8
-/** The part of an attempt's time for reaching the proxy, and for its answer while there are other addresses. */
+/** The part of an attempt's time for reaching the proxy, and for its response while there are other addresses. */
 const part = 1 / 4
 
 export interface TunnelOptions {
@@ -42,7 +42,7 @@ export async function openTunnel(
       if (isLast || !(error instanceof ProxyFailed) || error.fault !== 'endpoint') throw error
     }
   }
-  throw new ProxyFailed('the proxy was asked for no address', 'endpoint')
+  throw new ProxyFailed('no address was requested from the proxy', 'endpoint')
 }
 
 function requestFor({ address, family }: Address, port: number, { authorization }: HttpProxy): string {
@@ -91,7 +91,7 @@ export function reachProxy({ host, port, isSecure }: HttpProxy, options: TunnelO
     }
 
     signal.addEventListener('abort', aborted)
-    // It stays: until the connection is handed on, nobody else listens.
+    // It stays: until the connection is handed on, nothing else listens.
     socket.on('error', failed)
     socket.once(isSecure ? 'secureConnect' : 'connect', () => {
       end()
@@ -100,14 +100,14 @@ export function reachProxy({ host, port, isSecure }: HttpProxy, options: TunnelO
   })
 }
 
-/** What the beginning of an answer to a CONNECT says: how long its head is, the failure that it is, or that more is to come. */
+/** What the beginning of a response to a CONNECT says: how long its head is, the failure that it is, or that more is to come. */
 function headOf(begin: Buffer): number | ProxyFailed | 'more' {
   const line = begin.toString('latin1', 0, exampleLine.length)
   const isHttp = statusLine.test(line + exampleLine.slice(line.length))
-  if (!isHttp) return new ProxyFailed('the proxy gave an answer that is not HTTP', 'unusable')
+  if (!isHttp) return new ProxyFailed('the proxy gave a response that is not HTTP', 'unusable')
   const end = begin.indexOf('\r\n\r\n')
   if ((end === -1 ? begin.length : end) > maxHeadBytes)
-    return new ProxyFailed('the proxy gave an answer without an end', 'unusable')
+    return new ProxyFailed('the proxy gave a response without an end', 'unusable')
   if (end === -1) return 'more'
   const status = line.slice(statusAt, statusAt + 3)
   if (status.startsWith('2')) return end + 4
@@ -119,15 +119,15 @@ const statusLine = /^HTTP\/1\.[01] \d{3}[ \r]/
 const exampleLine = 'HTTP/1.1 200 '
 const statusAt = 9
 
-/** Sends a CONNECT and reads its answer. @throws ProxyFailed, BadResponse */
+/** Sends a CONNECT and reads its response. @throws ProxyFailed, BadResponse */
 function requestTunnel(socket: Socket, request: string, milliseconds: number, signal: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
     let begin: Buffer = Buffer.alloc(0)
     const dropInformational = informationalFilter()
     const stopWaiting = systemClock.timer(milliseconds, () =>
-      fail(new ProxyFailed('the proxy gave no answer in time', 'endpoint')),
+      fail(new ProxyFailed('the proxy gave no response in time', 'endpoint')),
     )
-    const closed = (): void => fail(new ProxyFailed('the proxy closed the connection without an answer', 'endpoint'))
+    const closed = (): void => fail(new ProxyFailed('the proxy closed the connection without a response', 'endpoint'))
 
     function end(): void {
       stopWaiting()
@@ -147,15 +147,15 @@ function requestTunnel(socket: Socket, request: string, milliseconds: number, si
       try {
         begin = Buffer.concat([begin, dropInformational(piece)])
       } catch {
-        fail(new ProxyFailed('the proxy gave informational answers without an end', 'unusable'))
+        fail(new ProxyFailed('the proxy gave informational responses without an end', 'unusable'))
         return
       }
-      // The beginning of a status line, or an informational answer alone.
+      // The beginning of a status line, or an informational response alone.
       if (begin.length === 0) return
       const head = headOf(begin)
       if (head instanceof ProxyFailed) fail(head)
       else if (head !== 'more') {
-        // Bytes after it are the receiver's, who speaks before it is asked.
+        // Bytes after it are the receiver's, which speaks before the request.
         if (begin.length > head) fail(new BadResponse('bytes before the request'))
         else {
           end()

@@ -28,7 +28,7 @@ export function createBodies(most: number = mostBytes): Bodies {
     keep(waiting, outgoing) {
       kept.set(waiting, outgoing)
       bytes += outgoing.body.length
-      // The oldest first: nobody may ask for those any more.
+      // The oldest first: they may never be read again.
       for (const oldest of kept.keys()) {
         if (bytes <= most) return
         take(oldest)

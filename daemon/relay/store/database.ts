@@ -2,10 +2,10 @@
  * The database under a relay's store, SQLite or PostgreSQL.
  *
  * Terms
- * - **Plan**: what is to be done, as a generator: it yields statements, and each is answered with its rows. Written once, it runs on both.
- *   SQLite answers synchronously, so a plan is one short transaction in which nothing else happens; PostgreSQL answers after a round trip.
+ * - **Plan**: what is to be done, as a generator: it yields statements, and gets the rows of each. Written once, it runs on both.
+ *   SQLite responds synchronously, so a plan is one short transaction in which nothing else happens; PostgreSQL responds after a round trip.
  * - **Statement**: its text names tables `$schema.deliveries` and parameters `?1`.
- * - **Version**: the count of all changes that others have to learn of, in the order of their commits.
+ * - **Version**: the count of all changes that others have to read, in the order of their commits.
  */
 import type { Dialect } from '../../../adapters/sql/dialect.ts'
 import type { Addressed } from './endpoint/endpoint-index.ts'
@@ -26,7 +26,7 @@ export type Plan<T> = Generator<Statement, T, Rows>
 export interface RelayDatabase {
   readonly dialect: Dialect
   /**
-   * Runs a plan in one transaction, or undoes it. The plan is made again when PostgreSQL asks for the transaction again.
+   * Runs a plan in one transaction, or undoes it. The plan is made again when PostgreSQL demands that the transaction be repeated.
    * @param durable whether the commit waits for the disk. SQLite's never does: see `sync`.
    */
   transaction<T>(plan: () => Plan<T>, durable?: boolean): Promise<T>
@@ -64,7 +64,7 @@ export function* row(sql: string, values: readonly SqlValue[] = []): Plan<SqlRow
   return first
 }
 
-/** Runs a plan on a database that answers synchronously. */
+/** Runs a plan on a database that responds synchronously. */
 export function runAtOnce<T>(plan: Plan<T>, execute: (statement: Statement) => Rows): T {
   let step = plan.next()
   while (!step.done) {
@@ -80,7 +80,7 @@ export function runAtOnce<T>(plan: Plan<T>, execute: (statement: Statement) => R
   return step.value
 }
 
-/** Runs a plan on a database that answers later. */
+/** Runs a plan on a database that responds later. */
 export async function runStepwise<T>(plan: Plan<T>, execute: (statement: Statement) => Promise<Rows>): Promise<T> {
   let step = plan.next()
   while (!step.done) {

@@ -31,6 +31,6 @@ export interface Notice {
   readonly event_id: string | null
   /** The message itself, in plain words and without secrets. */
   readonly text: string
-  /** False: the host does not hear of it, because it heard of one like it within the hour. */
+  /** False: the host is not notified, because it got one like it within the hour. */
   readonly announced?: false
 }

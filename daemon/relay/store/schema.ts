@@ -167,7 +167,7 @@ const relays: SqlTable = {
     started_at: 'timestamptz NOT NULL DEFAULT clock_timestamp()',
     expires_at: 'timestamptz NOT NULL',
     in_flight: `bigint[] NOT NULL DEFAULT '{}'`,
-    // Whether it is answered so late that its endpoints are better off elsewhere.
+    // Whether responses reach it so late that its endpoints are better off elsewhere.
     far: 'boolean NOT NULL DEFAULT false',
   },
   key: ['id'],

@@ -55,7 +55,7 @@ export interface Result {
   readonly milliseconds: number
   readonly status: number | null
   readonly outcome: string
-  /** The beginning of what the receiver answered, when that was not 2xx. */
+  /** The beginning of the response, when that was not 2xx. */
   readonly answer: string | null
   /** Its headers, one per line. */
   readonly answer_headers: string | null
@@ -164,7 +164,7 @@ export class LeaseLost extends Error {
 export interface RelayStore {
   /** Called first, and after a lease was lost. Counts a start for what was in flight; the third makes it dead. */
   recover(now: number): Promise<Recovered>
-  /** Every endpoint that is there, as it stands; whoever sends to it. */
+  /** Every endpoint that is there, as it stands, whichever relay sends to it. */
   endpoints(): Promise<readonly StoredEndpoint[]>
 
   /** How many waiting deliveries of a lane are worth one read: fewer where each takes its time, as its body crosses a network. */
@@ -186,8 +186,8 @@ export interface RelayStore {
    */
   arrange(endpoints: readonly number[], inFlight: ReadonlySet<number>): Promise<readonly number[]>
   /**
-   * Puts what waits for these endpoints in their order, whatever it was before, or a part of it. The next part follows when it is asked
-   * for again, with the same definitions.
+   * Puts what waits for these endpoints in their order, whatever it was before, or a part of it. The next part follows with the
+   * next call, with the same definitions.
    * @returns those that are not in order yet
    * @throws LeaseLost
    */
@@ -199,7 +199,7 @@ export interface RelayStore {
   /** The oldest event's delivery, due or not: the head of a fifo endpoint. */
   head(endpoint: number): Promise<Waiting | undefined>
   /**
-   * Records a tick in one transaction, with an event for the network's host endpoints for each notice that they want to hear.
+   * Records a tick in one transaction, with an event for the network's host endpoints for each notice that they subscribe to.
    * @throws LeaseLost
    */
   commit(tick: Tick, now: number): Promise<Recorded>
@@ -210,7 +210,7 @@ export interface RelayStore {
   poll(): Promise<StoreChanges | undefined>
   /** Names the present lease. */
   readonly lease: string
-  /** Milliseconds for which certainly nobody else sends to the endpoints of this lease. */
+  /** Milliseconds for which certainly no other relay sends to the endpoints of this lease. */
   readonly leasedFor: number
   /** Whether another relay is to have all endpoints of this lease, because it is nearer to the database. */
   readonly isAside: boolean
@@ -223,7 +223,7 @@ export interface RelayStore {
 
   /** How much waits and is dead, and when the oldest event that waits was ingested. */
   counts(): Promise<Counts>
-  /** The size of the write-ahead log, which grows while somebody reads an old snapshot; 0 where the store has none of its own. */
+  /** The size of the write-ahead log, which grows while a reader holds an old snapshot; 0 where the store has none of its own. */
   logBytes(): number
   /** Removes older rows, and rows about erased people, a part at a time. 0 when nothing is left to remove or to look at. */
   purge(before: Purge): Promise<number>

@@ -26,7 +26,7 @@ const failed = deliveryOf('f1', {
       outcome: 'timeout',
       answer: null,
       answer_headers: null,
-      reason: 'no answer in time',
+      reason: 'no response in time',
     },
   ],
 })
@@ -78,7 +78,7 @@ test('a delivery shows its attempts, its body when asked for, masked fields as d
   const { get } = await createTestPanel(admin, { relay: relayOf({ 1: [failed] }), maskedFields: ['Email'] })
   const closed = (await get('1/deliveries/f1')).text
   expect(closed).toContain('10,000 ms')
-  expect(closed).toContain('No response in time: no answer in time')
+  expect(closed).toContain('No response in time: no response in time')
   expect(closed).toContain('&lt;script&gt;')
   expect(closed).not.toContain('carl@example.org')
   const open = (await get('1/deliveries/f1?body=1')).text

@@ -19,7 +19,7 @@ const inspect = () => import('./inspect.ts')
 
 /**
  * The program; `parseAsync` runs it.
- * @param host what the commands may ask of the process
+ * @param host what the commands may request of the process
  */
 export function createProgram(host: Host): Command {
   const program = new Command('folkmoot-relay')
@@ -89,7 +89,7 @@ export function createProgram(host: Host): Command {
     .option('--all', 'all of them')
     .action(async (flags: ResendFlags, resent: Command) => {
       const { resend } = await import('./resend.ts')
-      // Nobody who has a variable set has chosen what to send again.
+      // A variable that is set is no choice of what to send again.
       return print(resend(flags, host.progress, resent.getOptionValueSource('networkId') !== 'env'))
     })
   withConditions(

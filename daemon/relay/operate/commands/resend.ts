@@ -19,7 +19,7 @@ const mostResent = 10_000
 
 /**
  * Makes dead deliveries (or others, with `--state`) due again. A running relay notices within a second.
- * @param progress told how many of how many are done, after each part
+ * @param progress called with how many of how many are done, after each part
  * @param choosesNetwork whether the network alone is a choice of deliveries
  */
 export async function resend(

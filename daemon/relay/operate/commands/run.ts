@@ -40,7 +40,7 @@ export interface Host {
   readonly json: boolean
 }
 
-/** Milliseconds for attempts in flight after a service is asked to stop. */
+/** Milliseconds for attempts in flight once a service is stopping. */
 const drainTime = 15_000
 
 /**

@@ -26,7 +26,7 @@ interface Tested {
   readonly reason: string
   readonly milliseconds: number
   readonly closed_circuit: boolean
-  /** The beginning of a failed answer, as text. */
+  /** The beginning of a failed response, as text. */
   readonly answer: string | null
   /** The settings in force: the relay's or the command's. */
   readonly sent_by: 'relay' | 'command'
@@ -65,7 +65,7 @@ export const testEndpoint = (flags: TestFlags, version: string): Promise<Checked
 
 type Sent = Omit<Tested, 'closed_circuit'>
 
-/** Asks the relay that runs; undefined when that cannot be asked. */
+/** Calls the running relay; undefined when it cannot be reached. */
 async function testByRelay(outbox: string, port: number, ref: EndpointRef): Promise<Sent | undefined> {
   const sent = await relayAdminOverControl({ url: `http://127.0.0.1:${port}`, key: () => controlKey(outbox) })
     .test(ref)
@@ -88,7 +88,7 @@ async function testFromHere(endpoint: Endpoint, flags: TestFlags, version: strin
   return { outcome: result, status, reason, milliseconds, answer, sent_by: 'command' }
 }
 
-/** Characters of an answer on a terminal; with `--json` it is all that is kept of it. */
+/** Characters of a response on a terminal; with `--json` it is all that is kept of it. */
 const shownOfResponse = 1_000
 
 function sentence({ outcome, reason, milliseconds, closed_circuit, answer, sent_by }: Tested, running: boolean): string {
@@ -102,5 +102,5 @@ function sentence({ outcome, reason, milliseconds, closed_circuit, answer, sent_
   const said = parts.filter((part) => part !== '').join('; ')
   return answer === null || answer === ''
     ? said
-    : `${said}\nthe endpoint answered: ${plainLines(answer.slice(0, shownOfResponse))}`
+    : `${said}\nthe endpoint responded: ${plainLines(answer.slice(0, shownOfResponse))}`
 }

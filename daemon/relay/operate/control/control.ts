@@ -35,11 +35,11 @@ export interface ControlParts {
   readonly metrics: Metrics
   readonly outbox: string
   readonly port: number
-  /** Told why an operation failed, which the answer does not say. */
+  /** Called with the reason why an operation failed, which the response leaves out. */
   readonly onFault?: RelayEvents['onFault']
 }
 
-/** Calls that are answered at the same time. */
+/** Concurrent calls. */
 const mostConcurrent = 64
 
 /** The person behind a request, for the audit: `control:ada`. A caller that leaves the lines by itself is null. */
@@ -66,10 +66,9 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
   const admin = relayAdmin(outbox, embeddedBackend(relay))
   let running = 0
 
-  /** Calls share a connection to the store: a queue that only grows would help nobody. */
+  /** Calls share a connection to the store: a queue that only grows would help no one. */
   async function oneOfFew<T>(work: () => Promise<T>): Promise<T> {
-    if (running >= mostConcurrent)
-      throw new ApiError(503, { error: 'too many requests are being answered; try again in a moment' })
+    if (running >= mostConcurrent) throw new ApiError(503, { error: 'too many requests are in progress; try again in a moment' })
     running++
     try {
       return await work()
@@ -91,7 +90,7 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
     )
     const input = { ...given, ...params }
     try {
-      // An empty list would pass for good news; in one network, an endpoint may not have been heard of yet.
+      // An empty list would pass for good news; in one network, an endpoint may not be known yet.
       if (route === calls.list && !('network_id' in input))
         await checkKnown(await admin.store(), v.parse(calls.list.input, input))
       const done = await route.handle(actingAs(admin, actorOf(request)), input)

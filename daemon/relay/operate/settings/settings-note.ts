@@ -28,7 +28,7 @@ export function withdrawSettings(outbox: string): void {
   try {
     rmSync(pathOf(outbox), { force: true })
   } catch {
-    // It names a process that has ended, so nobody heeds it.
+    // It names a process that has ended, so it no longer applies.
   }
 }
 

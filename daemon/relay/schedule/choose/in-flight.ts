@@ -39,11 +39,11 @@ export interface InFlight {
   begin(run: EndpointRun, waiting: Waiting, ticket: Ticket): Chosen
   /** Gives back what `begin` took. */
   end(chosen: Chosen): void
-  /** An attempt is over; `takeFinished` gives it. Of a lease that was lost nobody waits for it any more. */
+  /** An attempt is over; `takeFinished` gives it. After a lease was lost, nothing waits for it any more. */
   finish(attempt: InFlightAttempt, attempted: Attempted): void
   readonly hasFinished: boolean
   takeFinished(): readonly FinishedAttempt[]
-  /** Forgets all of them: somebody else sends them by now. */
+  /** Forgets all of them: another relay sends them by now. */
   clear(): void
 }
 

@@ -34,7 +34,7 @@ export function readHeads(
 ): Map<EndpointRun, Promise<Waiting | undefined>> {
   const runs = ready.upcoming(count).filter((run) => run.needsHead(now, monotonic) && order.isOrdered(run))
   const heads = new Map(runs.map((run) => [run, store.head(run.endpoint.ref)]))
-  // One that is not chosen after all has nobody who handles its error.
+  // Nothing handles the error of one that is not chosen after all.
   for (const head of heads.values()) head.catch(() => undefined)
   return heads
 }

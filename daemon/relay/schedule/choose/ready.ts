@@ -23,7 +23,7 @@ export interface Ready<Run extends Contender> {
   upcoming(count: number): readonly Run[]
   /** Takes the first one that may start; it is to be put back, or to sleep. */
   next(): Run | undefined
-  /** Slots have become free: networks that had their share are asked again. */
+  /** Slots have become free: networks that had their share are looked at again. */
   reopen(): void
   /** Leaves an endpoint out until a time of the timeline, or until it is added. */
   sleep(run: Run, until: number): void
@@ -50,7 +50,7 @@ interface Position<Run> {
 
 interface Side<Run> {
   readonly standing: Standing
-  /** The networks that are to be asked, in turns. */
+  /** The networks to look at, in turns. */
   readonly turns: LinkedList<Group<Run>>
   readonly groups: Map<string, Group<Run>>
 }

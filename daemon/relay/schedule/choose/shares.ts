@@ -3,7 +3,7 @@
  *
  * Terms
  * - **Slot**: one of the attempts that may be in flight over all endpoints, `maxInFlight`.
- * - **Standing** of an endpoint: how quickly it answers (`attempt-health.ts`).
+ * - **Standing** of an endpoint: how quickly it responds (`attempt-health.ts`).
  *
  * Limits follow from what is free. A network alone may have nearly all slots. Several that want all of them get about the same
  * number each. A rest stays free for any network that comes next.
@@ -30,7 +30,7 @@ export interface Shares {
 
 /** This part of the slots is for endpoints of a better standing only. */
 const reserved: { readonly [K in Standing]: number } = { quick: 0, slow: 1 / 4, doubtful: 1 / 2 }
-/** A network may have so many times what is free: 7/8 of the slots when nobody else has one. */
+/** A network may have so many times what is free: 7/8 of the slots when no other network has one. */
 const perFree = 7
 /** Likewise for those of its endpoints that are not quick, and what is free for their standing. */
 const perFreeReserved = 3

@@ -1,4 +1,4 @@
-/** The health of an endpoint by its attempts: since when it fails, and how quickly it answers. Pure. */
+/** The health of an endpoint by its attempts: since when it fails, and how quickly it responds. Pure. */
 import { isEndpointFailure, type Outcome } from '../../send/outcome.ts'
 import type { EndpointState } from '../../store/endpoint/relay-endpoint.ts'
 

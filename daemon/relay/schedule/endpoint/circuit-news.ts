@@ -1,16 +1,17 @@
 /**
- * What the host hears of an endpoint's circuit, and an operator of the proxy. A circuit that opens and closes again and again is announced once an hour, with
- * a count of the openings between. An announced opening is always followed by its recovery. An opening that was left out is
- * announced after the hour if the circuit is still open. So the last announcement always becomes true.
+ * Which notices about an endpoint's circuit reach the host, and which about the proxy reach its operator. A circuit that opens and
+ * closes again and again is announced once an hour, with a count of the openings between. An announced opening is always
+ * followed by its recovery. An opening that was left out is announced after the hour if the circuit is still open. So the last
+ * announcement always becomes true.
  */
 import type { CircuitNewsRecord } from '../../store/endpoint/relay-endpoint.ts'
 
 export interface CircuitNews {
-  /** The circuit opened. @returns what to add to the announcement; `undefined` when the host does not hear of it */
+  /** The circuit opened. @returns what to add to the announcement; `undefined` when the host is not notified */
   opened(now: number): string | undefined
   /** It is still open after another probe. @returns as `opened` */
   stillOpen(now: number): string | undefined
-  /** It closed. @returns whether the host hears of it */
+  /** It closed. @returns whether the host is notified */
   closed(): boolean
   readonly record: CircuitNewsRecord
 }

@@ -51,7 +51,7 @@ export class EndpointHealth {
   #nextStart = 0
   #current: Health
   #standing: Standing
-  /** The receiver asked to be left alone until then. */
+  /** The receiver requested a pause until then. */
   #pausedUntil: number
   #proxyFailures = 0
   #putOffUntil = 0
@@ -79,7 +79,7 @@ export class EndpointHealth {
     return this.#current
   }
 
-  /** The host hears that these failures will disable it. */
+  /** The host is notified that these failures will disable it. */
   markReminded(): void {
     this.#current = { ...this.#current, reminded: true }
   }
@@ -135,7 +135,7 @@ export class EndpointHealth {
     if (rate_per_second !== null) this.#nextStart = monotonic + 1000 / rate_per_second
   }
 
-  /** The receiver asks to be left alone. */
+  /** The receiver requests a pause. */
   pauseUntil(time: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, time)
   }
@@ -161,7 +161,7 @@ export class EndpointHealth {
     this.#standing = standingAfter(this.#standing, outcome)
   }
 
-  /** Learns from the result of an attempt that was not aborted. */
+  /** Records the result of an attempt that was not aborted. */
   recordOutcome(ticket: Pick<Ticket, 'probe'>, outcome: Outcome, circuit: CircuitChange | undefined, now: number): void {
     if (outcome.result !== 'proxy_failed') this.#proxyFailures = 0
     this.#adaptLimit(ticket, outcome, circuit)

@@ -13,7 +13,7 @@ import { initialState, type SendingState, type StateChange, transition, unreadab
 
 /** Notices of one kind about one endpoint are at least this far apart, in milliseconds. */
 export const noticeInterval = 3_600_000
-/** A second suspect, and an endpoint that is not in order yet, are asked about again after so many milliseconds. */
+/** A second suspect, and an endpoint that is not in order yet, are looked at again after so many milliseconds. */
 const suspectPause = 50
 const orderPause = 1000
 
@@ -51,7 +51,7 @@ export class EndpointRun {
   readonly #unrecorded = new Set<number>()
   /** When a notice of a kind was last sent, and how many were due since. */
   readonly #noticed = new Map<Notice['kind'], { readonly at: number; omitted: number }>()
-  /** What the host hears of its circuit. */
+  /** The notices to the host about its circuit. */
   readonly circuitNews: CircuitNews
   #state: SendingState
 
@@ -122,7 +122,7 @@ export class EndpointRun {
   }
 
   /**
-   * Whether to send a notice: of a thousand deliveries that die, people want to hear once an hour. The log has each of them.
+   * Whether to send a notice: of a thousand deliveries that die, people want one notice an hour. The log has each of them.
    * @returns how many like it were left out since the last one; `undefined` when it is left out too
    */
   noticeDue(kind: Notice['kind'], now: number): number | undefined {
@@ -140,7 +140,7 @@ export class EndpointRun {
     return Math.min(this.#readsAtOnce, 4 * this.health.limit)
   }
 
-  /** Whether a lane has to be read from the store before the next delivery can be picked. Asked often: the cheapest question first. */
+  /** Whether a lane has to be read from the store before the next delivery can be picked. Called often: the cheapest check comes first. */
   isHungry(lane: Lane, now: number, monotonic: number): boolean {
     if (!this.queue.isHungry(lane, now) || this.#state.kind !== 'active' || this.endpoint.order === 'fifo') return false
     return this.circuit === 'closed' && this.health.blockedUntil(now, monotonic, this.#inFlight.size) === undefined
@@ -214,7 +214,7 @@ export class EndpointRun {
     this.#unrecorded.delete(delivery)
   }
 
-  /** Nobody waits any more for what is in flight. */
+  /** Nothing waits any more for what is in flight. */
   forgetInFlight(): void {
     this.#inFlight.clear()
   }

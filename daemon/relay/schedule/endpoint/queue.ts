@@ -7,7 +7,7 @@ import type { End } from './circuit.ts'
 
 /** Of four attempts, this many are first attempts while both lanes have work. */
 const firstsPerRound = 3
-/** Retries that have their share of all slots are asked about again after this, in milliseconds. */
+/** Retries that have their share of all slots are looked at again after this, in milliseconds. */
 const retriesFullPause = 50
 
 interface LaneState {
@@ -26,7 +26,7 @@ export interface Reading {
   readonly except: readonly number[]
 }
 
-/** When there may be something to take: after a reading that is under way, somebody asks again. */
+/** When there may be something to take: a reading under way is followed by another look. */
 const dueOf = ({ nextDue, reading }: LaneState): number => (reading ? Number.POSITIVE_INFINITY : nextDue)
 
 /** Deliveries that are in flight, or whose results are not recorded yet: the store still calls them waiting. */
@@ -88,7 +88,7 @@ export class EndpointQueue {
   }
 
   /**
-   * Takes the next due delivery, or returns the time to ask again.
+   * Takes the next due delivery, or returns the time to try again.
    * @param limit how many deliveries of a lane to read
    */
   async take(now: number, limit: number, retriesFull: boolean): Promise<Waiting | number> {

@@ -25,7 +25,7 @@ export interface Ownership {
   applyChanges(): void
   /** Gives away what is wanted elsewhere, once nothing of it is in flight. @throws LeaseLost */
   release(): Promise<void>
-  /** Forgets everything: somebody else sends to these endpoints by now. */
+  /** Forgets everything: another relay sends to these endpoints by now. */
   lose(reason: LeaseLost): void
   /** Begins again after the lease was lost. */
   regain(): Promise<void>

@@ -17,7 +17,7 @@ export interface Batch {
   readonly notifications: (() => void)[]
 }
 
-/** An empty one; `disable` holds the endpoints that somebody else wants to be disabled. */
+/** An empty one; `disable` holds the endpoints to disable for a reason from outside of the tick. */
 export const newBatch = (disable: Map<number, Disabling> = new Map()): Batch => ({
   results: [],
   states: new Map(),
@@ -35,5 +35,5 @@ export const noticeOf = (
   event_id: string | null = null,
 ): Notice => ({ kind, network_id, endpoint_id: id, event_id, text })
 
-/** A notice for the log, the metrics and the panel that the host does not hear of. */
+/** A notice for the log, the metrics and the panel that the host is not notified of. */
 export const unannounced = (notice: Notice): Notice => ({ ...notice, announced: false })

@@ -27,7 +27,7 @@ export interface Endpoints {
   remove(ref: number): void
   /** The store has something new for an endpoint. */
   expect(ref: number): void
-  /** Somebody else changed what waits for an endpoint. */
+  /** Another process changed the pending deliveries of an endpoint. */
   refresh(ref: number): void
   /** Another relay is to have an endpoint. */
   want(ref: number): void

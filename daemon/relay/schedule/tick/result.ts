@@ -21,9 +21,9 @@ export interface Circumstances {
   readonly settings: Pick<Settings, 'retrySchedule' | 'disableAfter' | 'hostEvents'>
   /** From 0 to 1. */
   readonly random: number
-  /** Whether the endpoint is still the one that was sent to. If not, its answer neither stops nor pauses the new one. */
+  /** Whether the endpoint is still the one that was sent to. If not, its response neither stops nor pauses the new one. */
   readonly isCurrent: boolean
-  /** Whether the proxy fails for everybody: that is told, and no notice names the endpoints that it fails for. */
+  /** Whether the proxy fails for every endpoint: one notice says so, and none names the endpoints. */
   readonly isProxyDown: boolean
 }
 

@@ -3,7 +3,7 @@ import { isEndpointFailure, isOverload, isRefusal, type Outcome } from '../../se
 import type { Result, Waiting } from '../../store/store.ts'
 import { longestRetryAfter, nextDelay, overloadDelay } from './retry-schedule.ts'
 
-/** Answers that ask the whole endpoint to be left alone for a while, when they say for how long. */
+/** Statuses that request a pause of the whole endpoint, if the response says for how long. */
 const pausing = new Set([429, 503])
 
 export interface RetryDecision {
@@ -69,12 +69,12 @@ export function decideRetry(
   // No later attempt would find another body.
   const last = outcome.result === 'damaged'
   const delay = last ? undefined : nextDelay(schedule, { attempts, overloaded: isOverload(outcome), retryAfter }, random)
-  // 410: the receiver is gone for good. Its events wait for somebody to decide, whatever attempts are left.
+  // 410: the receiver is gone for good. Its events wait for an operator's decision, whatever attempts are left.
   const gone = status === 410
   const pause = status !== null && pausing.has(status) && retryAfter !== undefined
   return {
     result: { ...common, state: delay === undefined && !gone ? 'dead' : 'pending', due: now + (delay ?? 0) },
     pauseUntil: pause ? now + Math.min(retryAfter, longestRetryAfter) * 1000 : undefined,
-    disable: gone ? 'the receiver answered 410 Gone' : undefined,
+    disable: gone ? 'the receiver responded with 410 Gone' : undefined,
   }
 }

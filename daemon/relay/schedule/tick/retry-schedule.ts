@@ -2,7 +2,7 @@
 
 /** At least this long after a time-out or a 429, in seconds: such a receiver is overloaded. */
 const overloadPause = 60
-/** A receiver may ask for at most this, in seconds. */
+/** A receiver may request at most this, in seconds. */
 export const longestRetryAfter = 86_400
 
 /** Seconds to leave an overloaded receiver alone: never more than the longest delay that the operator allows. */
@@ -14,7 +14,7 @@ export interface FailedAttempt {
   readonly attempts: number
   /** A time-out or a 429. */
   readonly overloaded: boolean
-  /** The delay that the receiver asked for, in seconds. */
+  /** The delay that the receiver requested, in seconds. */
   readonly retryAfter: number | undefined
 }
 

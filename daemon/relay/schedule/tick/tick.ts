@@ -44,7 +44,7 @@ export interface TickParts extends RelayContext {
 }
 
 /**
- * @param disable the endpoints that somebody else wants to be disabled
+ * @param disable the endpoints to disable for a reason from outside of the tick
  * @throws LeaseLost
  */
 export async function runTick(parts: TickParts, disable: Map<number, Disabling>): Promise<void> {
@@ -96,8 +96,8 @@ function settle(parts: TickParts, attempt: FinishedAttempt, batch: Batch, now: n
 }
 
 /**
- * Whether results may be recorded together with what is sent next: when all were delivered. After anything else the store has to be
- * asked about what waits, and it has a result only when that is recorded.
+ * Whether results may be recorded together with what is sent next: when all were delivered. After anything else the pending
+ * deliveries have to be read from the store, which has a result only once it is recorded.
  */
 function canWait(finished: readonly FinishedAttempt[], { notices, disable }: Batch): boolean {
   if (notices.length > 0 || disable.size > 0) return false

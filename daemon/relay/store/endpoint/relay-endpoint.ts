@@ -48,7 +48,7 @@ export interface CircuitRecord {
   readonly closedAt?: number
 }
 
-/** What the host has heard of the circuit. */
+/** The notices that the host got about the circuit. */
 export interface CircuitNewsRecord {
   /** Whether the last announcement was that it opened. */
   readonly open: boolean
@@ -61,7 +61,7 @@ export interface CircuitNewsRecord {
 /** The relay's state of an endpoint; kept over restarts. */
 export interface EndpointState {
   readonly breaker: CircuitRecord
-  /** Not before this time: the receiver asked for it. */
+  /** Not before this time: the receiver requested it. */
   readonly pausedUntil: number
   readonly lastSuccess: number | null
   /** The first failure since the last success, and the latest. */
@@ -73,7 +73,7 @@ export interface EndpointState {
   readonly reminded?: boolean
   /** The resets of the endpoint before this state. */
   readonly fresh_starts?: number
-  /** What the host has heard of its circuit; missing in what earlier versions wrote. */
+  /** The notices that the host got about its circuit; missing in what earlier versions wrote. */
   readonly news?: CircuitNewsRecord
   /** Why its key and secrets cannot be decrypted, and nothing is sent to it; missing in what earlier versions wrote. */
   readonly unreadable?: string | null

@@ -102,5 +102,5 @@ export interface OperatorStore {
   close(): Promise<void>
 }
 
-/** The questions that only the engine of a store can answer. */
+/** The queries that depend on the engine of a store. */
 export type EngineStatus = Pick<OperatorStore, 'relays' | 'positions' | 'problems'>

@@ -34,7 +34,7 @@ function* idAt(time: number, low: number, high: number): Plan<number> {
 
 /** The ids that a search may have. */
 function* boundsOf({ since, until, before }: DeliverySearch): Plan<Range> {
-  // Two queries: asked for both in one, SQLite reads the whole table.
+  // Two queries: with both conditions in one, SQLite reads the whole table.
   const found = yield* row(
     `SELECT coalesce((SELECT min(id) FROM $schema.deliveries), 0) AS low,
        coalesce((SELECT max(id) FROM $schema.deliveries), -1) + 1 AS high`,

@@ -1,7 +1,7 @@
 /**
  * Erases people from the store. An erasure is kept until every event that came before it was looked at. Done deliveries of an event
- * that names one of its ids go with their attempts, as they would when they are old. What still waits is sent first, so that receivers
- * learn what they have to, and goes an hour later at the earliest.
+ * that names one of its ids go with their attempts, as they would when they are old. Pending deliveries are sent first, so that
+ * receivers are notified of the erasure, and go an hour later at the earliest.
  */
 import type { ErasureRecord } from '../../../../lib/outbox/record.ts'
 import { among, given, type Plan, type RelayDatabase, row, rows, type SqlValue } from '../database.ts'

@@ -29,7 +29,7 @@ export interface Load {
 }
 
 export interface Ingester {
-  /** Learns which endpoints are there. */
+  /** Loads which endpoints there are. */
   load(): Plan<void>
   /**
    * Takes over the endpoints that a relay of an earlier version did not understand, and sets those aside that this one does not. Before
@@ -52,7 +52,7 @@ export interface Ingester {
   notify(notices: readonly Notice[], now: number, disable?: Tick['disable']): Plan<Recorded>
   /** How many endpoints an event goes to, as far as is known. */
   fanOut(event: EventRecord): number
-  /** Forgets what was learned in a transaction that was undone. */
+  /** Forgets what was read in a transaction that was rolled back. */
   forget(): void
 }
 
@@ -64,7 +64,7 @@ export function createIngester(database: RelayDatabase): Ingester {
   function* load(): Plan<void> {
     const [before, from] = [index, known]
     const found = yield* rows(`SELECT ${endpointColumns} FROM $schema.endpoints WHERE defined > ?1`, [from])
-    // Others load it too, where nobody holds the version; or what was read is forgotten by now.
+    // Others load it too, where no transaction holds the version; or what was read is forgotten by now.
     if (index !== before || known !== from) return yield* load()
     for (const each of found) {
       const endpoint = endpointOf(each)
@@ -100,7 +100,7 @@ export function createIngester(database: RelayDatabase): Ingester {
     }
   }
 
-  /** Events that were ingested while nobody knew the filter are decided by it now. */
+  /** Events that were ingested while the filter was unknown are decided by it now. */
   function* decideSince(before: Endpoint['set_aside'] | undefined, { ref, filter, set_aside }: Endpoint): Plan<void> {
     if (before && filter && set_aside === null) yield* decide(database, ref, filter, before.since)
   }

@@ -1,4 +1,4 @@
-/** Keeps a store small: counts, and deletes in parts, each short enough to delay nobody. */
+/** Keeps a store small: counts, and deletes in parts, each too short to delay anyone. */
 import { among, type Plan, type RelayDatabase, row, rows } from '../database.ts'
 import { number } from '../rows.ts'
 import type { Counts, Purge } from '../store.ts'

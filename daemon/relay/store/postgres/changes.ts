@@ -8,7 +8,7 @@ import type { PostgresDatabase } from './database.ts'
 export interface SharedState {
   /** The version of the latest change. */
   readonly version: number
-  /** Whether there are endpoints that are nobody's. */
+  /** Whether there are endpoints without a relay. */
   readonly free: boolean
   /** How many relays there are, and how many of them are near. */
   readonly relays: string

@@ -100,8 +100,8 @@ function dialectOf(schema: string): PostgresDialect {
  * versions.
  *
  * Its commits do not wait for the disk: results of the last moments before a crash of the database are undone, and made again.
- * Transactions that number events and deliveries ask for more (`durable`). A number that was forgotten is given again, and the
- * answer to the one delivery would count for the other.
+ * Transactions that number events and deliveries require more (`durable`). A number that was forgotten is given again, and the
+ * response to the one delivery would count for the other.
  *
  * @throws UsageError when tables are missing and are not to be made; StorageError `unavailable`, `newer` when a newer version
  * has made the tables

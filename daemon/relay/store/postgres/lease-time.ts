@@ -1,7 +1,7 @@
 /**
  * How much is left of a relay's lease.
  *
- * The database's clock alone decides when a lease is over. A relay's own reckoning (`left`) begins when it asked for the
+ * The database's clock alone decides when a lease is over. A relay's own reckoning (`left`) begins when it requested the
  * renewal, and ends no later.
  */
 import type { Clock } from '../../clock.ts'
@@ -21,26 +21,26 @@ export interface LeaseTime {
   readonly length: number
   /** Milliseconds for which a relay and PostgreSQL wait for each other under this lease. */
   readonly patience: number
-  /** Whether the last answer came too late to send by. */
+  /** Whether the last response came too late to send by. */
   readonly isLate: boolean
-  /** Whether answers take so long that the endpoints are better off with a relay that is nearer. */
+  /** Whether responses take so long that the endpoints are better off with a relay that is nearer. */
   readonly isFar: boolean
   moment(): Moment
   /**
-   * Learns how long an answer took that had no connection to wait for.
-   * @param asked when it was asked for
+   * Records how long a response took that had no connection to wait for.
+   * @param sentAt when the statement was sent
    */
   responded(sentAt: Moment): void
-  /** Counts as far for a lease's time: it was lost, and nobody knows yet whether the next one lasts. */
+  /** Counts as far for a lease's time: it was lost, and whether the next one lasts is unknown. */
   doubt(): void
   /**
    * Records that a statement renewed the lease.
-   * @param asked when that was asked for, as `moment` gave it
+   * @param sentAt when it was sent, as `moment` gave it
    */
   renewed(sentAt: Moment): void
   /**
-   * Learns from the database's time how far the clocks are apart.
-   * @param asked when it was asked for
+   * Computes from the database's time how far the clocks are apart.
+   * @param sentAt when the statement was sent
    * @param time milliseconds since 1970, by the database's clock
    */
   compare(sentAt: Moment, time: number): void
@@ -60,7 +60,7 @@ export const farMs = 400
 /** A round trip longer than this, in milliseconds, does not measure the difference of two clocks. */
 const longestRoundTrip = 2000
 
-/** @param length milliseconds; asked for again at each renewal */
+/** @param length milliseconds; read again at each renewal */
 export function createLeaseTime(clock: Clock, length: () => number): LeaseTime {
   let until: Moment = { monotonic: 0, wall: 0 }
   let skew = 0

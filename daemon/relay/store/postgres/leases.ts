@@ -7,7 +7,7 @@
  *   of its own: so a lease lasts however long everything else takes.
  * - **Reaping**: the removal of a lease that is over, by another relay. It happens in the transaction that frees its endpoints.
  *   So a late relay whose row still exists may continue, and one whose row is gone has lost everything.
- * - **Far**: a relay that PostgreSQL answers late, and says so in its row. While others are near, it leaves them the endpoints, and all
+ * - **Far**: a relay with late responses from PostgreSQL, which says so in its row. While others are near, it leaves them the endpoints, and all
  *   that holds locks over several round trips.
  * - **Quota**: how many endpoints a relay should have. All relays reckon with the same list and come to the same quotas.
  */
@@ -47,19 +47,19 @@ export interface Leases {
   /** Whether this relay is far, and another one near. */
   readonly isAside: boolean
   /**
-   * Before the lease is renewed: whether answers come in time.
+   * Before the lease is renewed: whether responses come in time.
    * @throws StorageError `unavailable` when they come too late
    */
   requireResponses(): Promise<void>
-  /** Begins a lease, without any endpoint. @throws StorageError `unavailable` when answers come too late */
+  /** Begins a lease, without any endpoint. @throws StorageError `unavailable` when responses come too late */
   begin(): Promise<void>
-  /** Renews the lease. @throws LeaseLost, StorageError `unavailable` when answers come too late */
+  /** Renews the lease. @throws LeaseLost, StorageError `unavailable` when responses come too late */
   renew(): Promise<void>
   /**
    * Reaps leases that are over, and claims endpoints up to the quota. Its result is repeated until `accepted`
    * is called. What is released in between is left out. Each step is a statement by itself, which leaves no
-   * lock behind: a relay that stops between two of them is in nobody's way.
-   * @throws LeaseLost, StorageError `unavailable` when answers come too late
+   * lock behind: a relay that stops between two of them is in no one's way.
+   * @throws LeaseLost, StorageError `unavailable` when responses come too late
    */
   tend(now: number): Promise<Tended>
   /** Confirms that the relay has these endpoints, and no others. */
@@ -98,7 +98,7 @@ interface Survey {
 const nothing: Interrupted = { interrupted: 0, notices: [] }
 const seconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(1)} s`
 
-/** @param length milliseconds; asked for again at each renewal */
+/** @param length milliseconds; read again at each renewal */
 export function createLeases(database: PostgresDatabase, clock: Clock, length: () => number, ingester: Ingester): Leases {
   let id = ''
   const time = createLeaseTime(clock, length)
@@ -106,15 +106,15 @@ export function createLeases(database: PostgresDatabase, clock: Clock, length: (
   let held = new Set<number>()
   /** What was released since `tend` began. */
   let released = new Set<number>()
-  /** Earlier leases of this relay, which may still be there: nobody sends to their endpoints. */
+  /** Earlier leases of this relay, which may still be there: no relay sends to their endpoints. */
   const former = new Set<string>()
   /** Of leases that were reaped. It is reported with what `tend` finds, which may fail after that. */
   let unreported = nothing
   let hasNear = false
 
   /**
-   * A relay that PostgreSQL answers too late may not send, and if it renewed its lease all the same, nobody else would. So after a late
-   * answer it finds out first whether it is answered in time; a second time, because a busy machine may be to blame for the first.
+   * A relay that gets late responses from PostgreSQL may not send, and if it renewed its lease all the same, no other relay would. So after a
+   * late response it first checks whether the next one is in time; twice, because a busy machine may be to blame for the first.
    */
   async function requireResponses(): Promise<void> {
     let waited = 0
@@ -126,8 +126,8 @@ export function createLeases(database: PostgresDatabase, clock: Clock, length: (
       waited = clock.monotonic() - sentAt.monotonic
     }
     if (!time.isLate) return
-    const late = `PostgreSQL answered after ${seconds(waited)}, which is too late for a lease of ${seconds(time.length)}`
-    throw new StorageError('unavailable', `${late}; until it answers sooner, this relay leaves its endpoints to others`)
+    const late = `PostgreSQL responded after ${seconds(waited)}, which is too late for a lease of ${seconds(time.length)}`
+    throw new StorageError('unavailable', `${late}; until it responds sooner, this relay leaves its endpoints to others`)
   }
 
   async function renew(): Promise<void> {
@@ -190,7 +190,7 @@ export function createLeases(database: PostgresDatabase, clock: Clock, length: (
     return Math.floor(endpoints / sharing.length) + (place < endpoints % sharing.length ? 1 : 0)
   }
 
-  /** Claims endpoints that are nobody's; those that another relay claims at this moment are passed over. A lease that is gone gets none. */
+  /** Claims endpoints without a relay; those that another relay claims at this moment are passed over. A lease that is gone gets none. */
   async function claim(count: number): Promise<readonly number[]> {
     const rows = await database.rows(
       `WITH lease AS (UPDATE $schema.relays SET ${renewal} WHERE id = $1 RETURNING id),
@@ -247,7 +247,7 @@ export function createLeases(database: PostgresDatabase, clock: Clock, length: (
 
     async tend(now) {
       released = new Set()
-      // First: what PostgreSQL answers late takes connections, of which others have need to find out the same.
+      // First: late statements take connections, which others need to find out the same.
       await requireResponses()
       // It may fail where PostgreSQL's views are not to be had: then its own time limit is all there is.
       const ending = endStuck(database, time.patience).catch(() => undefined)
@@ -296,7 +296,7 @@ export function createLeases(database: PostgresDatabase, clock: Clock, length: (
   }
 }
 
-/** Lets anybody have the endpoints of these leases; those that were removed are nobody's for good. */
+/** Frees the endpoints of these leases; removed endpoints stay without a relay for good. */
 const freeing = (which: string): string => `
   WITH these AS (
     SELECT l.endpoint, e.removed_at IS NOT NULL AS removed FROM $schema.leases l JOIN $schema.endpoints e ON e.ref = l.endpoint

@@ -15,8 +15,8 @@ export interface ReadCommits {
 }
 
 /**
- * Nothing happens unless all is as it was read: nobody holds the version, no endpoint has changed, and the commits are still there. The
- * statement sees the database as it was when it began. So the version has to be the one of then: whoever ingests changes it.
+ * Nothing happens unless all is as it was read: no transaction holds the version, no endpoint has changed, and the commits are still there. The
+ * statement sees the database as it was when it began. So the version has to be the one of then: every ingest changes it.
  *
  * ?16: the version of the endpoints. ?17: places in the outbox.
  */

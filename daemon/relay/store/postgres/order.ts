@@ -65,7 +65,7 @@ export async function settleResults(
   if (deliveries.length > 0) await session.rows(arranging, [[], [...inFlight], deliveries])
 }
 
-/** Only the relay that has the endpoints puts their deliveries in order: whoever reaps it waits for the end of this. */
+/** Only the relay that has the endpoints puts their deliveries in order: a relay that reaps it waits for the end of this. */
 async function hold(session: Session, relay: string): Promise<void> {
   const [row] = await session.rows('SELECT id FROM $schema.relays WHERE id = $1 FOR UPDATE', [relay])
   if (!row) throw new LeaseLost(`relay ${relay} was reaped`)

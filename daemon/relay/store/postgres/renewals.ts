@@ -31,7 +31,7 @@ export function startRenewals({ clock, interval, renew }: RenewalParts): Renewal
 
   async function run(): Promise<void> {
     for (let begun = clock.monotonic(); !stopped; ) {
-      // Where an answer takes longer than the interval, the next one is due.
+      // Where a response takes longer than the interval, the next one is due.
       const left = begun + interval() - clock.monotonic()
       if (left > 0) await pause(Math.min(left, longestPause))
       else {

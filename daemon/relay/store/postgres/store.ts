@@ -50,7 +50,7 @@ function oneAtATime() {
 
 /** A lease is renewed this often within its time. */
 const renewals = 6
-/** Endpoints that are nobody's are claimed at most this often, in milliseconds: another relay may be about to claim them. */
+/** Endpoints without a relay are claimed at most this often, in milliseconds: another relay may be about to claim them. */
 const claimInterval = 250
 
 function* backlog(): Plan<Backlog> {
@@ -93,7 +93,7 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
     throw error
   }
 
-  /** The tending that is under way. Where PostgreSQL answers late, what is new does not wait for it. */
+  /** The tending that is under way. Where PostgreSQL responds late, new work does not wait for it. */
   let tending: { readonly result: Promise<Tended>; isOver: boolean } | undefined
 
   function tend(now: number): Promise<Tended> {
@@ -260,7 +260,7 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
       const piece = await outbox.ingest(timeline, firstDelay)
       if (!piece) return { ingested: undefined, more: false }
       const { ingested, version, more } = piece
-      // The scheduler learns of this directly, so `poll` need not find it.
+      // The scheduler is notified directly, so `poll` need not find it.
       const isNext = seen === version - 1 && ingested.changed.length + ingested.removed.length === 0
       if (isNext) seen = version
       notifier.notify()

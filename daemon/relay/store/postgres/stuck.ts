@@ -2,8 +2,8 @@
 import { connectionName, type PostgresDatabase } from './database.ts'
 
 /**
- * PostgreSQL itself ends a transaction that stands still (`idle_in_transaction_session_timeout`). It does not do so while it sends an answer
- * that nobody takes, and not for commands and relays of earlier versions. Only those of the same role are seen, and may be ended.
+ * PostgreSQL itself ends a transaction that stands still (`idle_in_transaction_session_timeout`). It does not do so while it sends a response
+ * that the client doesn't read, and not for commands and relays of earlier versions. Only those of the same role are seen, and may be ended.
  *
  * $1: milliseconds. A connection that holds no lock on a table of these relays is not in the way.
  */

@@ -35,7 +35,7 @@ export interface SqliteDatabase extends RelayDatabase {
   run<T>(plan: Plan<T>): T
   /** The size of the write-ahead log. */
   logBytes(): number
-  /** Moves the write-ahead log into the file and gives its space back, as far as no reader needs it. Waits for nobody. */
+  /** Moves the write-ahead log into the file and gives its space back, as far as no reader needs it. Never waits. */
   emptyLog(): void
 }
 

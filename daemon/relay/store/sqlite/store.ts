@@ -25,7 +25,7 @@ const nothingNew: StoreChanges = {
   notices: [],
 }
 
-/** A log that cannot be emptied, because somebody reads, is tried again after so many polls. */
+/** A log that cannot be emptied, because of a reader, is tried again after so many polls. */
 const pollsBetween = 50
 /** Pages given back to the disk per step. */
 const pages = 2000

@@ -312,7 +312,7 @@ test('a relay that PostgreSQL answers too late leaves its endpoints to others, u
   const flying = await inFlight(group, frozen)
   await untilShared(group, [other], [4], soon)
   await all.servesAll('delayed')
-  await until(() => frozen.faults().some((fault) => /PostgreSQL answered after/.test(fault)), 'it says so', soon)
+  await until(() => frozen.faults().some((fault) => /PostgreSQL responded after/.test(fault)), 'it says so', soon)
   expect(await group.shares()).toEqual({ [process.pid]: 4 })
   proxy.mend()
   await untilShared(group, [frozen, other], [2, 2])

@@ -47,6 +47,6 @@ test('explain says times as ISO 8601, that of the next probe too', async () => {
   await all.append(endpoint(hook.url), event('one'))
   await until(() => all.notices.some(({ kind }) => kind === 'endpoint.opened'), 'the circuit opens')
   expect(await explain({ outbox: all.directory, endpointId: '7', eventId: 'one' })).toMatch(
-    /^circuit open: it waits until the endpoint answers; next probe \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\n {2}attempt 1 at \d{4}-\S+Z: /,
+    /^circuit open: it waits until the endpoint responds; next probe \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\n {2}attempt 1 at \d{4}-\S+Z: /,
   )
 })

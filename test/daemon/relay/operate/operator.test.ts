@@ -303,7 +303,7 @@ describe('the control', () => {
     const { ask, faults } = await controlled(status(204), unusable)
     const response = await ask('GET', '/status')
     expect(response).toEqual({ status: 500, body: { error: 'this failed; see the log' } })
-    expect(faults).toEqual([['the control cannot answer GET /status', expect.any(Error)]])
+    expect(faults).toEqual([['the control cannot respond to GET /status', expect.any(Error)]])
   })
 
   test('counts attempts by endpoint and outcome, and never names a URL', async () => {

@@ -32,7 +32,7 @@ describe('an attempt', () => {
   test('that was stopped differs from one that took too long, and has the reason of its stop', async () => {
     const hook = await receiver(() => undefined)
     const { sender, send } = senderOf()
-    expect(await send(hook.url, 0.2)).toMatchObject({ result: 'timeout', reason: 'no answer in time', status: null })
+    expect(await send(hook.url, 0.2)).toMatchObject({ result: 'timeout', reason: 'no response in time', status: null })
     for (const reason of ['shutting down', 'the lease was lost']) {
       const before = hook.received.length
       const running = send(hook.url, 60)

@@ -64,9 +64,9 @@ describe('informational answers', () => {
   test('are sixteen at most, of 64 KiB at most, with lines that end as they should', () => {
     expect(left([goOn.repeat(16), ok])).toBe(ok)
     expect(() => left([goOn.repeat(17)])).toThrow(BadResponse)
-    expect(() => left([early('x'.repeat(64 * 1024))])).toThrow('endless informational answers')
+    expect(() => left([early('x'.repeat(64 * 1024))])).toThrow('endless informational responses')
     expect(() => left(['HTTP/1.1 100 Continue', ...Array<string>(1025).fill('x'.repeat(64))])).toThrow(
-      'endless informational answers',
+      'endless informational responses',
     )
     expect(() => left([`HTTP/1.1 100 Continue\n\n${ok}`])).toThrow('a line that ends without CR')
   })
@@ -120,7 +120,7 @@ describe('an attempt at a receiver that', () => {
   test('sends too many or too long informational answers has failed', async () => {
     expect(await attempt(await raw(say(early('</a>').repeat(17) + ok)))).toMatchObject({ result: 'protocol', status: null })
     const long = await raw(say(early('x'.repeat(10_000)).repeat(7) + ok))
-    expect(await attempt(long)).toMatchObject({ result: 'protocol', reason: 'endless informational answers' })
+    expect(await attempt(long)).toMatchObject({ result: 'protocol', reason: 'endless informational responses' })
     const drips = await raw((socket) => {
       const more = setInterval(() => socket.write('HTTP/1.1 102 Processing\r\n\r\n'), 5)
       socket.on('close', () => clearInterval(more))
