@@ -6,7 +6,7 @@ import type * as v from 'valibot'
 import type { Context } from './context.ts'
 import type { EventName, PayloadOf } from './events/catalogue.ts'
 import type { Fields } from './fields.ts'
-import type { Query } from './storage/contract.ts'
+import type { Conditions, Query } from './storage/contract.ts'
 import type { Id, Row, Table } from './storage/table.ts'
 
 /** The names of the ids in a path. */
@@ -20,12 +20,28 @@ export type ParamNames<Path extends string> = Path extends `${string}:${infer Na
 export type Output<S> = S extends v.GenericSchema ? v.InferOutput<S> : undefined
 type QueryOf<Q> = Q extends Fields ? v.InferOutput<v.ObjectSchema<Q, undefined>> : Record<never, never>
 
+/** Numbers of a list, as connectors read them. */
+export interface PageMeta {
+  /** The page, from 1. */
+  readonly current_page: number
+  /** Records on a page. */
+  readonly per_page: number
+  /** Records on all pages. */
+  readonly total_count: number
+  /** Pages with these records. */
+  readonly total_pages: number
+  /** Set if there are more records than `total_count`. */
+  readonly total_count_capped?: true
+}
+
 /** A page on its way out: its records, and where the next one begins. */
 export interface Page<Item> {
   /** In the order of the list; empty after the last page. */
   readonly items: readonly Item[]
   /** The value of the order column behind which the next page begins; `null` on the last page. */
   readonly after: string | null
+  /** How many records there are on all pages, if the caller has asked: exact up to `mostCounted`. */
+  readonly count?: number
 }
 
 /** A context in which these events may be published: what rules need that several operations share. */
@@ -35,7 +51,7 @@ export interface Emitter<E extends EventName> extends Context {
 }
 
 /** The rows of a list, and their order. */
-export interface Listing<R> extends Pick<Query<R>, 'where' | 'order'> {
+export interface Listing<R> extends Conditions<R>, Pick<Query<R>, 'order'> {
   /**
    * Only rows for which this holds, where no column says so. The list is then by ascending id, and read up to the end of the
    * page: where few rows are picked, that is much of it.
@@ -53,7 +69,7 @@ export interface Pager extends Context {
   page<R extends Row, N>(table: Table<R, N>, query?: Listing<R>): Promise<Page<R>>
   page<R extends Row, N, Item>(
     table: Table<R, N>,
-    query: Pick<Query<R>, 'where' | 'order'>,
+    query: Listing<R>,
     present: (rows: readonly R[]) => readonly Item[] | Promise<readonly Item[]>,
   ): Promise<Page<Item>>
   /** A list that is returned as a whole, whatever `per_page` says; a page after the first one is empty. */

@@ -4,7 +4,7 @@
  * editor nothing.
  */
 import type * as v from 'valibot'
-import type { AnyCall, Call, Output, Page, ParamNames, Preparation } from './call.ts'
+import type { AnyCall, Call, Output, Page, PageMeta, ParamNames, Preparation } from './call.ts'
 import type { Context } from './context.ts'
 import type { Failure } from './errors.ts'
 import type { EventName } from './events/catalogue.ts'
@@ -188,6 +188,8 @@ export interface PageInput {
   readonly per_page?: number | string | undefined
   /** Copied unchanged from `links.next`. */
   readonly after?: string | undefined
+  /** Whether the response has `meta`, with the number of records on all pages: exact up to 10,000. */
+  readonly count?: boolean | string | undefined
 }
 
 type QueryInput<Q, R> = (Q extends Fields ? Readonly<v.InferInput<v.ObjectSchema<Q, undefined>>> : unknown) &
@@ -205,7 +207,11 @@ type InputOf<Path extends string, Q, B, R> = ([ParamNames<Path>] extends [never]
 
 type ResultOf<R, Nothing> =
   | (R extends PageOfRecords<infer S>
-      ? { readonly items: readonly v.InferOutput<S>[]; readonly links: { readonly self: string; readonly next: string | null } }
+      ? {
+          readonly items: readonly v.InferOutput<S>[]
+          readonly links: { readonly self: string; readonly next: string | null }
+          readonly meta?: PageMeta
+        }
       : R extends v.GenericSchema
         ? v.InferOutput<R>
         : undefined)

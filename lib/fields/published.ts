@@ -21,6 +21,8 @@ interface Facts {
   /** The component name of a record or a request. */
   readonly name?: string
   readonly kind?: 'id' | 'id input' | 'file url'
+  /** Beyond the interface that folkmoot follows. */
+  readonly isExtension?: true
   /** Optional in the schema, and demanded by the operation. */
   readonly isDemanded?: true
   /** The maximum number of items of a list: a number, or the name of a limit. */
@@ -48,6 +50,10 @@ export const describe = <S extends v.GenericSchema>(schema: S, description: stri
 export const byDefault = <S extends v.GenericSchema>(schema: S, value: string | boolean): S =>
   mark({ ...schema }, { ...factsOf(schema), byDefault: value })
 
+/** Publishes a field as an extension: the interface that folkmoot follows does not have it. */
+export const extension = <S extends v.GenericSchema>(schema: S): S =>
+  mark({ ...schema }, { ...factsOf(schema), isExtension: true })
+
 /** Publishes an optional field as required. The operation refuses a request without it, with a failure that it declares. */
 export const demanded = <S extends v.GenericSchema>(schema: S): S => mark({ ...schema }, { ...factsOf(schema), isDemanded: true })
 
@@ -65,6 +71,8 @@ export const isIdSchema = (schema: object): boolean => factsOf(schema).kind === 
 export const isIdInput = (schema: object): boolean => factsOf(schema).kind === 'id input'
 /** Whether a schema is that of the address of a stored file, which may be kept without its origin. */
 export const isFileUrl = (schema: object): boolean => factsOf(schema).kind === 'file url'
+/** Whether a field is an extension of the interface. */
+export const isExtension = (schema: object): boolean => factsOf(schema).isExtension === true
 /** Whether an optional field is published as required. */
 export const isDemanded = (schema: object): boolean => factsOf(schema).isDemanded === true
 /** The maximum number of items of a list in a request: a number, or the name of a limit. */

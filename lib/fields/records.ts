@@ -51,10 +51,15 @@ export interface PageOfRecords<S extends v.GenericSchema = v.GenericSchema> {
   readonly paged: S
   /** Whether the list is ordered by a time, which several records may have. Its places are then times with ids. */
   readonly isByTime?: boolean
+  /** Whether callers may choose the order. Its places are then ids, or values with ids. */
+  readonly isSorted?: boolean
 }
 
 /** A page of records with its links. */
-export const paged = <S extends v.GenericSchema>(schema: S, order: Pick<PageOfRecords, 'isByTime'> = {}): PageOfRecords<S> => ({
+export const paged = <S extends v.GenericSchema>(
+  schema: S,
+  order: Pick<PageOfRecords, 'isByTime' | 'isSorted'> = {},
+): PageOfRecords<S> => ({
   paged: schema,
   ...order,
 })

@@ -109,6 +109,18 @@ export const Title = publish(
   { type: 'string', minLength: 1, maxLength: { limit: 'titleCharacters' } },
 )
 
+const searchRule = 'must be a text of 1 to 200 characters'
+
+/** A text to search for, of at least one word. */
+export const SearchText = publish(
+  v.pipe(
+    v.string(searchRule),
+    v.maxLength(200, searchRule),
+    v.check((text) => text.trim() !== '', searchRule),
+  ),
+  { type: 'string', minLength: 1, maxLength: 200 },
+)
+
 /** A colour as `#RRGGBB`. */
 export const Colour = publish(
   v.pipe(v.string('must be a colour like #FF5733'), v.regex(/^#[0-9a-fA-F]{6}$/, 'must be a colour like #FF5733')),

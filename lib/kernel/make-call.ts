@@ -49,9 +49,13 @@ export function makeCall(settings: Settings, run: Run, { tx, principal, newId, e
       emissions.push({ name, payload })
     },
     async page(table, query, presentRows) {
-      const { items, after } = await readPage(tx, table, paging, query)
-      return { items: presentRows ? await presentRows(items) : items, after }
+      const page = await readPage(tx, table, paging, query)
+      return { ...page, items: presentRows ? await presentRows(page.items) : page.items }
     },
-    whole: (items) => ({ items: paging.page === 1 ? items : [], after: null }),
+    whole: (items) => ({
+      items: paging.page === 1 ? items : [],
+      after: null,
+      ...(paging.isCounted ? { count: items.length } : {}),
+    }),
   }
 }

@@ -1,11 +1,13 @@
+import * as v from 'valibot'
 import { utcText } from '../base/date-time.ts'
 import { isStorableId } from '../base/ids.ts'
 import type { Listing, Page } from '../call.ts'
-import { badRequest, fail } from '../errors.ts'
-import type { Query, Where } from '../storage/contract.ts'
+import { ApiError, badRequest, fail, invalid } from '../errors.ts'
+import { BoolQuery, type PageOfRecords } from '../fields.ts'
+import type { Query, Range } from '../storage/contract.ts'
 import { rowsOf } from '../storage/rows-of.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
-import type { Row, Table } from '../storage/table.ts'
+import type { Id, Row, Table } from '../storage/table.ts'
 
 export const defaultPerPage = 25
 const maxPerPage = 100
@@ -15,20 +17,33 @@ export interface Paging {
   readonly page: number
   readonly per_page: number
   /**
-   * Begin after this place, from `links.next`: a value of the order column, or a time and an id. `page` is then only a number to
+   * Begin after this place, from `links.next`: an id, or a value of the order column and an id. `page` is then only a number to
    * count on from.
    */
   readonly after: string | undefined
-  /** Whether the order column has times, which several rows may have. */
-  readonly isByTime: boolean
+  /** Whether the rows of all pages are to be counted. */
+  readonly isCounted: boolean
 }
 
-/** A row's place in a list whose times may be equal: `2026-11-20T10:00:00.000Z_123`. */
-const timeAndId = /^(.{24})_(\d{1,16})$/
+/** Rows are counted up to this number. */
+export const mostCounted = 10_000
 
-function isPlace(after: string, isByTime: boolean): boolean {
-  const [, time = '', id = ''] = timeAndId.exec(after) ?? []
-  return isByTime ? utcText(Date.parse(time)) === time && isStorableId(id) : isStorableId(after)
+/** The place of a row among others that may have the same value; `''` is null, where there is null: `2026-11-20T10:00:00.000Z_123`. */
+function valueAndId(after: string): { readonly value: string; readonly id: Id } | undefined {
+  const end = after.lastIndexOf('_')
+  const id = after.slice(end + 1)
+  return end >= 0 && isStorableId(id) && Number(id) < Number.MAX_SAFE_INTEGER ? { value: after.slice(0, end), id } : undefined
+}
+
+function isPlace(after: string, { isByTime, isSorted }: Pick<PageOfRecords, 'isByTime' | 'isSorted'>): boolean {
+  const place = valueAndId(after)
+  if (isByTime) return place !== undefined && utcText(Date.parse(place.value)) === place.value
+  return isStorableId(after) || (isSorted === true && place !== undefined)
+}
+
+// Without a declared failure: every list has it.
+const refusePlace = (): never => {
+  throw new ApiError(400, { error: 'after must be copied unchanged from links.next' })
 }
 
 const wholeNumber = (name: string, text: string | undefined, otherwise: number): number => {
@@ -37,61 +52,98 @@ const wholeNumber = (name: string, text: string | undefined, otherwise: number):
   return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
 }
 
+function readFlag(name: string, text = 'false'): boolean {
+  const { success, output } = v.safeParse(BoolQuery, text)
+  return success ? output : fail(invalid(name), `${name} must be true or false`)
+}
+
 /**
- * Reads `page`, `per_page` and `after` (interface.md, 3.1 and 3.2; gaps.md, paging).
- * @throws ApiError 400 when one of them is zero, negative or not a number
+ * Reads `page`, `per_page` and `after` (interface.md, 3.1 and 3.2; gaps.md, paging), and `count`.
+ * @throws ApiError 400 when one of the first is zero, negative or not a number, 422 for another `count` than true or false
  */
-export function readPaging(query: Readonly<Record<string, string | undefined>>, isByTime = false): Paging {
+export function readPaging(
+  query: Readonly<Record<string, string | undefined>>,
+  places: Pick<PageOfRecords, 'isByTime' | 'isSorted'> = {},
+): Paging {
   const after = query['after']
-  if (after !== undefined && !isPlace(after, isByTime)) fail(badRequest('after must be copied unchanged from links.next'))
+  if (after !== undefined && !isPlace(after, places)) refusePlace()
   return {
     page: wholeNumber('page', query['page'], 1),
     per_page: Math.min(wholeNumber('per_page', query['per_page'], defaultPerPage), maxPerPage),
     after,
-    isByTime,
+    isCounted: readFlag('count', query['count']),
   }
 }
 
 /**
- * Reads one page of a table, and one row more to know whether there is a next one; nothing is ever counted.
+ * Reads one page of a table, and one row more to know whether there is a next one. Rows are counted only if the caller asks.
  */
 export async function readPage<R extends Row, N>(
   tx: ScopedTx,
   table: Table<R, N>,
-  { page, per_page, after, isByTime }: Paging,
+  paging: Paging,
   query: Listing<R> = {},
 ): Promise<Page<R>> {
+  const { page, per_page, after } = paging
+  const by = query.order?.by ?? 'id'
+  // Ids of an order are unique in a list; other values may not be.
+  const hasValues = table.columns[by]?.type !== 'id'
   const offset = after === undefined ? (page - 1) * per_page : 0
-  if (!Number.isSafeInteger(offset)) return { items: [], after: null }
-  const { picks, ...listing } = query
+  const count = paging.isCounted ? { count: await counted(tx, table, query) } : {}
+  if (!Number.isSafeInteger(offset)) return { items: [], after: null, ...count }
+  const { picks, ...asked } = query
   const limit = per_page + 1
   const limits = { limit, ...(after === undefined ? { offset } : { after }) }
   const rows = picks
-    ? await picked(tx, table, listing.where, picks, limits)
-    : isByTime && listing.order && after !== undefined
-      ? await atTime(tx, table, listing.where ?? {}, listing.order, after, limit)
-      : await tx.find(table, { ...listing, ...limits })
+    ? await picked(tx, table, asked.where, picks, limits)
+    : hasValues && after !== undefined
+      ? await afterValue(tx, table, asked, valueAndId(after) ?? refusePlace(), limit)
+      : after === undefined || isStorableId(after)
+        ? await tx.find(table, { ...asked, ...limits })
+        : refusePlace()
   const items = rows.slice(0, per_page)
   const last = items.at(-1)
-  const key: keyof R = query.order?.by ?? 'id'
-  const place = last && (isByTime ? `${last[key]}_${last.id}` : String(last[key]))
-  return { items, after: place !== undefined && rows.length > per_page ? place : null }
+  const place = last && (hasValues ? `${last[by as keyof R] ?? ''}_${last.id}` : String(last[by as keyof R]))
+  return { items, after: place !== undefined && rows.length > per_page ? place : null, ...count }
 }
 
-/** The rows after a time and an id: first those of the same time. */
-async function atTime<R extends Row, N>(
+/** How many rows a list has; one more than is counted if it has more. */
+async function counted<R extends Row, N>(
   tx: ScopedTx,
   table: Table<R, N>,
-  where: Where<R>,
-  order: NonNullable<Query<R>['order']>,
-  after: string,
+  { picks, order: _, ...asked }: Listing<R>,
+): Promise<number> {
+  const limit = mostCounted + 1
+  return picks ? (await picked(tx, table, asked.where, picks, { limit })).length : tx.count(table, { ...asked, limit })
+}
+
+/** The rows after a value and an id: first those of the same value, at last those without one if they come last. */
+async function afterValue<R extends Row, N>(
+  tx: ScopedTx,
+  table: Table<R, N>,
+  { order = { by: 'id', direction: 'asc' }, ...asked }: Omit<Listing<R>, 'picks'>,
+  { value, id }: { readonly value: string; readonly id: Id },
   limit: number,
 ): Promise<R[]> {
-  const [time = '', id = ''] = after.split('_')
-  const alike = { where: { ...where, [order.by]: time }, order: { by: 'id', direction: order.direction } } as const
-  const same = await tx.find(table, { ...alike, after: id, limit })
-  if (same.length === limit) return same
-  return [...same, ...(await tx.find(table, { where, order, after: time, limit: limit - same.length }))]
+  const { by, direction } = order
+  const isNullable = table.columns[by]?.nullable === true
+  const isNull = isNullable && value === ''
+  const isUp = direction === 'asc'
+  const rows: R[] = []
+  const add = async ({ where = {}, ranges = {}, ...more }: { where?: object; ranges?: object; after?: string }) => {
+    if (rows.length === limit) return
+    const all = { ...asked, ...more, where: { ...asked.where, ...where }, ranges: { ...asked.ranges, ...ranges } }
+    rows.push(...(await tx.find(table, { ...all, order, limit: limit - rows.length } as Query<R>)))
+  }
+  const range: Range = asked.ranges?.[by] ?? {}
+  await add({ where: { [by]: isNull ? null : value }, ranges: { id: isUp ? { from: String(Number(id) + 1) } : { before: id } } })
+  if (isNull) {
+    if (isUp) await add({ ranges: { [by]: { from: '', ...range } } })
+    return rows
+  }
+  await add(isUp ? { after: value } : { ranges: { [by]: { ...range, before: value } } })
+  if (!isUp && isNullable && Object.keys(range).length === 0) await add({ where: { [by]: null } })
+  return rows
 }
 
 /** The rows of a page of those for which a function holds. */

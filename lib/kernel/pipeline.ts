@@ -4,6 +4,7 @@
  * first response, the hook may veto, and the handler runs; at last the result becomes a value or a text.
  */
 import { isoTime } from '../base/clock.ts'
+import type { Page } from '../call.ts'
 import type { Principal } from '../context.ts'
 import { type ApiError, conflict, fail, invalid, isApiError, isDeclared, notFound } from '../errors.ts'
 import { isForHost } from '../events/catalogue.ts'
@@ -22,7 +23,7 @@ import { type Paging, readPaging } from './page.ts'
 import type { Actor, OperationRequest, Run, Step, TextResult } from './run.ts'
 import { isOutcomeUnknown } from './storage-errors.ts'
 import type { Kind, Transactions } from './transactions.ts'
-import { pageLinks, present, presentText } from './wire.ts'
+import { pageFrame, present, presentText } from './wire.ts'
 
 /** Runs operations for every caller. */
 export interface Pipeline {
@@ -32,7 +33,7 @@ export interface Pipeline {
   text(request: OperationRequest): Promise<TextResult>
 }
 
-const onlyPage: Paging = { page: 1, per_page: 1, after: undefined, isByTime: false }
+const onlyPage: Paging = { page: 1, per_page: 1, after: undefined, isCounted: false }
 const nothingToCheck = async () => undefined
 
 /** Binds the pipeline to a community. */
@@ -46,7 +47,7 @@ export function pipeline(settings: Settings, transactions: Transactions): Pipeli
     const api = 'isNotification' in operation ? undefined : operation
     return {
       api,
-      paging: isPaged(operation.returns) ? readPaging(request.query, operation.returns.isByTime) : onlyPage,
+      paging: isPaged(operation.returns) ? readPaging(request.query, operation.returns) : onlyPage,
       query: api?.query ? parseQuery(api.query, { ...request.queryInBody, ...request.query }, limits) : {},
       body: operation.body ? parseInput(operation.body, request.body, limits) : undefined,
     }
@@ -247,15 +248,15 @@ export async function actorOf(tx: ScopedTx, { as }: Actor): Promise<Principal> {
   return { key_id: null, member_id: member.id, scopes: ['*'] }
 }
 
-const linksOf =
+const frameOf =
   ({ request, paging }: Run) =>
-  (after: string | null) =>
-    pageLinks(request.address, paging, after)
+  (page: Page<unknown>) =>
+    pageFrame(request.address, paging, page)
 
-const toValue = (run: Run, result: unknown): unknown => present(run.request.operation.returns, result, run.writer, linksOf(run))
+const toValue = (run: Run, result: unknown): unknown => present(run.request.operation.returns, result, run.writer, frameOf(run))
 
 function toTextResult(run: Run, result: unknown): FirstResponse {
   const { returns, status } = run.request.operation
-  const body = presentText(returns, result, run.writer, linksOf(run))
+  const body = presentText(returns, result, run.writer, frameOf(run))
   return body === undefined ? { status: 204, body: '' } : { status, body }
 }

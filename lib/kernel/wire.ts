@@ -1,10 +1,10 @@
 /** The wire: the API's address for its callers, and the JSON of a result. */
-import type { Page } from '../call.ts'
+import type { Page, PageMeta } from '../call.ts'
 import { isPaged } from '../fields.ts'
 import type { AnyOperation } from '../operation.ts'
 import type { RecordWriter } from '../records/json/writer.ts'
 import type { Settings } from '../settings.ts'
-import type { Paging } from './page.ts'
+import { mostCounted, type Paging } from './page.ts'
 
 export const apiRoot = '/admin/v1'
 
@@ -32,12 +32,12 @@ export function present(
   returns: AnyOperation['returns'],
   result: unknown,
   writer: RecordWriter,
-  links: (after: string | null) => unknown,
+  frame: (page: Page<unknown>) => object,
 ): unknown {
   if (!returns || result === undefined) return undefined
   if (!isPaged(returns)) return writer.value(returns, result)
-  const { items, after } = result as Page<unknown>
-  return { items: items.map((row) => writer.value(returns.paged, row)), links: links(after) }
+  const page = result as Page<unknown>
+  return { items: page.items.map((row) => writer.value(returns.paged, row)), ...frame(page) }
 }
 
 /** The same as text. */
@@ -45,10 +45,10 @@ export function presentText(
   returns: AnyOperation['returns'],
   result: unknown,
   writer: RecordWriter,
-  links: (after: string | null) => unknown,
+  frame: (page: Page<unknown>) => object,
 ): string | undefined {
   if (!returns || result === undefined) return undefined
-  return isPaged(returns) ? JSON.stringify(present(returns, result, writer, links)) : writer.text(returns, result)
+  return isPaged(returns) ? JSON.stringify(present(returns, result, writer, frame)) : writer.text(returns, result)
 }
 
 /** An address with the query with which it was called. */
@@ -57,8 +57,21 @@ export interface Address extends PublicAddress {
   readonly search: string
 }
 
-/** The links of a page: absolute, on the caller's own origin, with every parameter that the caller sent. */
-export function pageLinks(address: Address, paging: Paging, after: string | null) {
+/** What a page has beside its records: links, and numbers if the caller asked for them. */
+export const pageFrame = (address: Address, paging: Paging, { after, count }: Page<unknown>) => ({
+  links: pageLinks(address, paging, after),
+  ...(count === undefined ? {} : { meta: metaOf(paging, count) }),
+})
+
+function metaOf({ page, per_page }: Paging, count: number): PageMeta {
+  const total_count = Math.min(count, mostCounted)
+  const total_pages = Math.ceil(total_count / per_page)
+  const capped = count > mostCounted ? { total_count_capped: true as const } : {}
+  return { current_page: page, per_page, total_count, total_pages, ...capped }
+}
+
+/** Absolute links, on the caller's own origin, with every parameter that the caller sent. */
+function pageLinks(address: Address, paging: Paging, after: string | null) {
   const base = address.origin + address.path
   if (after === null) return { self: base + address.search, next: null }
   const next = new URLSearchParams(address.search)

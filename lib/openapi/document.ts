@@ -1,7 +1,8 @@
 /** The OpenAPI 3.1 document of the API, made from the declarations, so that it cannot differ from the served API. */
 import type * as v from 'valibot'
 import { catalogue } from '../events/catalogue.ts'
-import { isPaged, type JsonSchema } from '../fields.ts'
+import { isExtension, isPaged, type JsonSchema } from '../fields.ts'
+import { mostCounted } from '../kernel/page.ts'
 import { below } from '../kernel/wire.ts'
 import { type AnyOperation, groupOf, groups, routesOf } from '../operation.ts'
 import type { Settings } from '../settings.ts'
@@ -124,13 +125,18 @@ const pageOf = (item: JsonSchema): JsonSchema => ({
   properties: {
     items: { type: 'array', items: item, description: 'The records of this page.' },
     links: { $ref: '#/components/schemas/PageLinks', description: 'Where this page and the next one are.' },
+    meta: {
+      $ref: '#/components/schemas/PageMeta',
+      description: 'The numbers of the whole list, with `count=true`.',
+      'x-extension': true,
+    },
   },
 })
 
 /** Every status with which an operation may fail, in order. */
 export function failureStatuses(operation: AnyOperation): number[] {
   const statuses = new Set([401, 403, 404, 429, ...operation.errors.map((failure) => failure.status)])
-  if (isPaged(operation.returns)) statuses.add(400)
+  if (isPaged(operation.returns)) for (const status of [400, 422]) statuses.add(status)
   if (operation.body) for (const status of [400, 413, 415, 422]) statuses.add(status)
   if (operation.query) statuses.add(422)
   // A query that may also be a body, and an `Idempotency-Key`, can be malformed in further ways.
@@ -215,7 +221,8 @@ function queryParameters(operation: AnyOperation, writer: SchemaWriter): Record<
   const declared = Object.entries(operation.query ?? {}).map(([name, field]) => {
     const { description, ...schema } = writer.ofParameter(field as v.GenericSchema)
     const required = !isOptional(field as v.GenericSchema)
-    return { name, in: 'query', required, ...(description === undefined ? {} : { description }), schema }
+    const extension = isExtension(field as v.GenericSchema) ? { 'x-extension': true } : {}
+    return { name, in: 'query', required, ...(description === undefined ? {} : { description }), ...extension, schema }
   })
   return isPaged(operation.returns) ? [...declared, ...pagingParameters] : declared
 }
@@ -234,6 +241,14 @@ const pagingParameters = [
     required: false,
     description: 'Records on a page; more than 100 counts as 100.',
     schema: { type: 'integer', format: 'uint64', minimum: 1, default: 25 },
+  },
+  {
+    name: 'count',
+    in: 'query',
+    required: false,
+    description: `Whether to count the records on all pages, up to ${mostCounted}.`,
+    'x-extension': true,
+    schema: { type: 'boolean', default: false },
   },
 ]
 
@@ -262,6 +277,18 @@ const sharedSchemas: Readonly<Record<string, JsonSchema>> = {
       self: { type: 'string', description: 'This page, with the query as it was sent.' },
       next: { type: ['string', 'null'], format: 'uri', description: 'The next page; null on the last.' },
     },
+  },
+  PageMeta: {
+    type: 'object',
+    required: ['current_page', 'per_page', 'total_count', 'total_pages'],
+    properties: {
+      current_page: { type: 'integer', description: 'The page, from 1.' },
+      per_page: { type: 'integer', description: 'Records on a page.' },
+      total_count: { type: 'integer', maximum: mostCounted, description: 'Records on all pages, as far as they were counted.' },
+      total_pages: { type: 'integer', description: 'Pages with these records.' },
+      total_count_capped: { type: 'boolean', const: true, description: 'Set if there are more records than `total_count`.' },
+    },
+    'x-extension': true,
   },
   ErrorResponse: {
     type: 'object',

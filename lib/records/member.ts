@@ -78,6 +78,9 @@ export const Member = record('MemberResponse', {
 })
 export type MemberRecord = v.InferOutput<typeof Member>
 
+/** What a member belongs to: the network, or only some spaces. */
+export const MemberType = oneOf('full', 'limited')
+
 export const MemberRole = oneOf('host', 'moderator', 'contributor')
 
 /** The body of PATCH and PUT, for a member of the network and for one of a space. */

@@ -19,10 +19,13 @@ import {
 import { operation } from '../operation.ts'
 import { Member, MemberRole, MemberUpdate, presentMember } from '../records/member.ts'
 import { changeMember } from '../rules/change-member.ts'
+import { conditionsOf, fieldsOf } from '../rules/filters/filter.ts'
+import { memberFilters, memberOrder, memberSort } from '../rules/filters/members.ts'
 import { deleteAccount, endPayments, leaveNetwork, lockDeparting, paidPlans, restoreAccess } from '../rules/leaving.ts'
 import { activeMember, emailKey, keepAHost, memberByAddress, refuseHolder } from '../rules/members.ts'
 import { joinNetwork, joinSpace, spacesOf } from '../rules/membership.ts'
 import { holdInvites } from '../rules/open-invites.ts'
+import { allOf } from '../storage/conditions.ts'
 import { orConflict } from '../storage/lock.ts'
 import type { Id } from '../storage/table.ts'
 import { type MemberRow, members, type SpaceRow } from '../storage/tables/members.ts'
@@ -55,12 +58,16 @@ export const listMembers = operation({
   description: 'Active members alone, full and limited. Members who left, were removed or banned are not listed.',
   query: {
     email: describe(optional(EmailFilter), 'Only the member with this address, in any case; an empty one finds no one.'),
+    ...fieldsOf(memberFilters),
+    sort: memberSort,
   },
-  returns: paged(Member),
+  returns: paged(Member, { isSorted: true }),
   handle: (call) => {
-    const { email } = call.query
+    const { email, sort, ...filters } = call.query
     const where = { state: 'active', ...(email === undefined ? {} : { email_key: emailKey(email) }) } as const
-    return call.page(members, { where }, (rows) => rows.map((row) => presentMember(call, row)))
+    const listed = allOf([{ where }, conditionsOf<MemberRow>(memberFilters, filters, call)])
+    const order = memberOrder(sort, listed)
+    return call.page(members, { ...listed, ...(order ? { order } : {}) }, (rows) => rows.map((row) => presentMember(call, row)))
   },
 })
 

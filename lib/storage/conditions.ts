@@ -9,13 +9,18 @@ export const within = <R extends Row, N>(table: Table<R, N>, column: keyof R & s
   return { table: { name, columns, unique, indexes }, column, where }
 }
 
-/** Conditions that must all hold, of which no two name the same column in the same way. */
-export const allOf = <R>(all: readonly Conditions<R>[]): Conditions<R> => ({
-  where: Object.assign({}, ...all.map(({ where }) => where)),
-  ranges: Object.assign({}, ...all.map(({ ranges }) => ranges)),
-  contains: Object.assign({}, ...all.map(({ contains }) => contains)),
-  within: all.flatMap(({ within = [] }) => within),
-})
+/** Conditions that must all hold. No two name one column in the same way, but for the two ends of a range. */
+export function allOf<R>(all: readonly Conditions<R>[]): Conditions<R> {
+  const ranges: Record<string, Range> = {}
+  for (const { ranges: some = {} } of all)
+    for (const [name, range] of Object.entries<Range | undefined>(some)) ranges[name] = { ...ranges[name], ...range }
+  return {
+    where: Object.assign({}, ...all.map(({ where }) => where)),
+    ranges: ranges as NonNullable<Conditions<R>['ranges']>,
+    contains: Object.assign({}, ...all.map(({ contains }) => contains)),
+    within: all.flatMap(({ within = [] }) => within),
+  }
+}
 
 type AnyRow = Readonly<Record<string, unknown>>
 

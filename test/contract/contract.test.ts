@@ -1,5 +1,6 @@
 /** The published documents hold every fact of the interface description, and tell it no differently. */
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createTestCommunity } from '../support/community.ts'
 import { at, type JsonSchema, resolve } from '../support/json-schema.ts'
@@ -167,6 +168,14 @@ const lacksOfRequest = (wanted: Named, given: ReadonlyMap<string, { schema: Json
     ]
   })
 
+const queryOf = (operation: JsonSchema): JsonSchema[] =>
+  ((operation['parameters'] ?? []) as JsonSchema[]).filter((parameter) => parameter['in'] === 'query')
+
+const namesOf = (parameters: readonly JsonSchema[]): string[] => parameters.map(({ name }) => String(name))
+
+const withoutExtensions = (operation: JsonSchema): string[] =>
+  namesOf(queryOf(operation).filter((parameter) => parameter['x-extension'] !== true))
+
 function lacksOfOperation({
   id,
   method,
@@ -180,12 +189,10 @@ function lacksOfOperation({
   const given = published.get(`${method} ${shapeOf(path)}`)
   if (!given) return [`${place}: missing`]
   const parameters = new Map(
-    ((given['parameters'] ?? []) as JsonSchema[])
-      .filter((parameter) => parameter['in'] === 'query')
-      .map((parameter) => [
-        String(parameter['name']),
-        { schema: at(parameter, 'schema'), required: parameter['required'] === true },
-      ]),
+    queryOf(given).map((parameter) => [
+      String(parameter['name']),
+      { schema: at(parameter, 'schema'), required: parameter['required'] === true },
+    ]),
   )
   const content = at(given, 'requestBody', 'content', body_content_type ?? 'application/json', 'schema')
   const schema = resolve(document, content)
@@ -196,7 +203,7 @@ function lacksOfOperation({
       { schema: field as JsonSchema, required: required.includes(name) },
     ]),
   )
-  noteExtras(`operations.${id}.query`, parameters.keys(), query)
+  noteExtras(`operations.${id}.query`, withoutExtensions(given), query)
   noteExtras(`operations.${id}.body`, fields.keys(), body)
   return [
     ...lacksOfRequest(query, parameters, `${place} query`),
@@ -240,6 +247,25 @@ test('every published field is in test/contract/contract.json, or among the addi
       `${place} (not in test/contract/contract.json: add it there, or to the additions of this test if the interface does not have it)`,
   )
   expect(told).toBe('')
+})
+
+test('every parameter beyond the interface is in the table of extensions, and optional', () => {
+  const pages = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'gaps.md'), 'utf8')
+  const rows = [...pages.matchAll(/^\| (.*) \| (`GET [^|]*|every list) \| .* \|$/gm)]
+  const told = (place: string) =>
+    rows
+      .filter(([, , where]) => where === place)
+      .map(([, names]) => names)
+      .join()
+  const missing = [...published].flatMap(([operation, described]) => {
+    const extensions = queryOf(described).filter((parameter) => parameter['x-extension'] === true)
+    expect(extensions.filter((parameter) => parameter['required'] !== false)).toEqual([])
+    const place = `\`${operation.replace('/admin/v1/networks/{}', '')}\``
+    return namesOf(extensions)
+      .filter((name) => !`${told(place)},${told('every list')}`.includes(`\`${name}\``))
+      .map((name) => `docs/gaps.md, Extensions: ${place} lacks \`${name}\``)
+  })
+  expect(missing).toEqual([])
 })
 
 test('every operation and every event is in test/contract/contract.json, or among the additions with a reason', () => {

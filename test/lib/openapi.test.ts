@@ -278,7 +278,7 @@ test('the statuses of an operation follow from its declaration', () => {
   const mute = operation({ ...base, id: 'd', method: 'DELETE', query: { colour: Colour } })
   const remove = operation({ ...base, id: 'e', method: 'DELETE', errors: [refused('Not yours')] })
   expect([list, search, create, mute, remove].map(failureStatuses)).toEqual([
-    [400, 401, 403, 404, 429],
+    [400, 401, 403, 404, 422, 429],
     [401, 403, 404, 422, 429],
     [400, 401, 403, 404, 413, 415, 422, 429],
     [400, 401, 403, 404, 413, 422, 429],

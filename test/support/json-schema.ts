@@ -59,6 +59,7 @@ const checks: Readonly<Record<string, Check>> = {
   description: nothing,
   example: nothing,
   required: nothing,
+  'x-extension': nothing,
   properties(rule, value, place, document) {
     const fields = rule as Readonly<Record<string, JsonSchema>>
     const object = value as JsonSchema
@@ -66,7 +67,11 @@ const checks: Readonly<Record<string, Check>> = {
     return [
       ...unknown.map((name) => `${place}.${name}: is not documented`),
       ...Object.entries(fields).flatMap(([name, field]) =>
-        name in object ? problemsOf(document, field, object[name], `${place}.${name}`) : [`${place}.${name}: is missing`],
+        name in object
+          ? problemsOf(document, field, object[name], `${place}.${name}`)
+          : field['x-extension'] === true
+            ? []
+            : [`${place}.${name}: is missing`],
       ),
     ]
   },

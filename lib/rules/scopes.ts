@@ -1,5 +1,5 @@
-import { accessError } from '../../errors.ts'
-import type { Scope } from '../../operation.ts'
+import { accessError } from '../errors.ts'
+import type { Scope } from '../operation.ts'
 
 /** Whether these scopes allow what needs `scope`: the scope itself, `*:read` for every read, `*` for everything. */
 export function allows(scopes: readonly string[], scope: Scope): boolean {
