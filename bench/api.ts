@@ -1,5 +1,5 @@
 /**
- * `npm run bench`: the API over memory, lowdb, SQLite and PostgreSQL. Beside it run frameworks that answer the same values
+ * `npm run bench`: the API over memory, lowdb, SQLite and PostgreSQL. Beside it run frameworks that respond with the same values
  * from memory. Small servers over the same engines show how fast these can be. Every ratio is to a bare node:http server that
  * parses and stringifies the same values. The server that is measured has a core for itself; databases and the load generator
  * have another. Rounds go over all servers and requests. Compare ratios within one run, never figures of two runs.
@@ -50,7 +50,7 @@ moveTo('asking')
 const directory = mkdtempSync(join(tmpdir(), 'folkmoot-bench-'))
 const closing: (() => unknown)[] = [() => rmSync(directory, { recursive: true, force: true })]
 
-/** How far something is: over and over in one line where somebody looks, now and then where it is kept. */
+/** How far something is: over and over in one line on a terminal, now and then in a log. */
 let told = 0
 function tell(sentence: string): void {
   if (process.stdout.isTTY) process.stdout.write(`\r\x1b[K${sentence}`)

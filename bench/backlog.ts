@@ -38,7 +38,7 @@ const endpoint = (url: string, enabled: boolean): EndpointUpsert => ({
   ...{ audience: 'integration', enabled, order: 'none', rate_per_second: null },
 })
 
-/** The work of a separate process. It answers with one message, and the last one stays until it gets the order to end. */
+/** The work of a separate process. It responds with one message, and the last one stays until it gets the order to end. */
 async function work({ step, directory, count, url, enabled }: Step): Promise<void> {
   if (step === 'write') {
     const outbox = await openOutbox({ directory })

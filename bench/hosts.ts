@@ -1,5 +1,5 @@
 /**
- * `npm run bench:hosts`: what it costs to mount the API in a host, beside a route of the host's own that answers with the
+ * `npm run bench:hosts`: what it costs to mount the API in a host, beside a route of the host's own that responds with the
  * same member. The difference on node:http is the cost of the API itself. A host may add to its own route's cost and to that
  * one at most a tenth. Costs are the server's own processor time for each request.
  */

@@ -1,8 +1,8 @@
 /**
  * `npm run bench:isolation`: how much bad endpoints slow down 97 healthy ones. In their own network, one is dead, one drips
- * its answer, and one answers 500. In other networks, 200 and 1,000 accept and never answer: all in one network, and each in
- * another. Groups of rounds, interleaved in one run; the same 97 endpoints get the same events at the same rate. The lag is
- * from handing an event over to its arrival at the receiver.
+ * its response, and one responds with 500. In other networks, 200 and 1,000 accept and never respond: all in one network, and
+ * each in another. Groups of rounds, interleaved in one run; the same 97 endpoints get the same events at the same rate. The lag
+ * is from handing an event over to its arrival at the receiver.
  */
 import { fork } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -74,7 +74,7 @@ async function main(): Promise<void> {
   const receivers = fork(import.meta.filename, ['receive'])
   const next = <T>(): Promise<T> => new Promise((resolve) => void receivers.once('message', (message) => resolve(message as T)))
   const origin = `http://127.0.0.1:${await next<number>()}`
-  // Nobody listens on the last one.
+  // No one listens on the last one.
   const bad = [`${origin}/drip`, `${origin}/fail`, 'http://127.0.0.1:1/'].map((url, index) => endpoint(index + 1, url))
   const good = Array.from({ length: healthy }, (_, index) => endpoint(100 + index, `${origin}/good`))
 

@@ -1,5 +1,5 @@
 /**
- * Plain node:http with nothing behind it, the reference of every ratio. As every API must, it makes its answers of values
+ * Plain node:http with nothing behind it, the reference of every ratio. As every API must, it makes its responses of values
  * each time, and parses each body. No authentication, no validation, no storage.
  */
 import { createServer } from 'node:http'

@@ -1,6 +1,6 @@
 /**
- * Asks one server as fast as it answers, in a separate process: keep-alive connections, one request at a time on each. It
- * writes bytes that were made before, and of an answer reads the status and the length only: so it costs less than any
+ * Sends requests to one server as fast as it responds, in a separate process: keep-alive connections, one request at a time on each. It
+ * writes bytes that were made before, and of a response reads the status and the length only: so it costs less than any
  * server.
  */
 import { connect, type Socket } from 'node:net'
@@ -39,7 +39,7 @@ function unique(request: Buffer): Buffer {
 
 const headEnd = Buffer.from('\r\n\r\n')
 
-/** How many bytes an answer has, and whether it is a success; `undefined` while its head is not complete. */
+/** How many bytes a response has, and whether it is a success; `undefined` while its head is not complete. */
 function headOf(bytes: Buffer): { readonly length: number; readonly ok: boolean } | undefined {
   const end = bytes.indexOf(headEnd)
   if (end < 0) return undefined

@@ -1,6 +1,6 @@
 /**
  * One host, `host.ts NAME`, with one route beside the API over memory, each mounted as `docs/hosts.md` shows it. The route
- * answers with the same member that the API shows.
+ * responds with the same member that the API shows.
  */
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -13,7 +13,7 @@ import { firstMember } from './seeded.ts'
 interface Limit {
   byId(id: string): string | Promise<string>
   page(length: number): Uint8Array | string | Promise<string>
-  /** Keeps a post and its event; both are durable when it is answered. */
+  /** Keeps a post and its event; both are durable when the response is sent. */
   add(text: string, space: number): Promise<void>
 }
 

@@ -28,7 +28,7 @@ function written({ method, path, headers, body = '' }: BenchRequest): string {
 }
 
 export interface Load {
-  /** @throws when an answer is no success: then the figures would mean nothing */
+  /** @throws when a response is no success: then the figures would mean nothing */
   ask(server: Server, request: (server: Server) => BenchRequest, seconds: number, connections?: number): Promise<Figures>
   stop(): void
 }
@@ -51,7 +51,7 @@ export function startLoad(): Load {
     const before = await usageOf(server)
     const { problem, count, ...figures } = await loadResult({ port: server.port, connections, seconds, requests })
     if (problem !== undefined) throw new Error(`${server.name}: ${problem}`)
-    // A server that needs longer for one answer gets longer.
+    // A server that needs longer for one response gets longer.
     if (count === 0) return ask(server, request, seconds * 5, connections)
     const { cpu } = await usageOf(server)
     return { ...figures, cpu: (cpu - before.cpu) / count }

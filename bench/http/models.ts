@@ -1,9 +1,9 @@
-/** Answers of the API: the peers answer with the same values. */
+/** Responses of the API: the peers respond with the same values. */
 import type { Models } from './records.ts'
 import type { BenchRequest, Kind, Scenario } from './scenarios.ts'
 import type { Server } from './start.ts'
 
-/** The API's answers to one request of each kind. */
+/** The API's responses to one request of each kind. */
 export async function modelsOf(server: Server, scenarios: readonly Scenario[]): Promise<Models> {
   const found: Partial<Record<Kind, string>> = {}
   for (const { kind, request } of scenarios) {

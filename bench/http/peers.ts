@@ -1,6 +1,6 @@
 /**
- * The API's benchmark's peers, `peers.ts NAME`: frameworks that answer the same from memory, without authentication, validation
- * or durability, each as its own documentation shows it.
+ * The API's benchmark's peers, `peers.ts NAME`: frameworks that respond with the same from memory, without authentication,
+ * validation or durability, each as its own documentation shows it.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,11 +1,11 @@
-/** The answers of the peers: values of the API's own answers, kept in memory. */
+/** The responses of the peers: values of the API's own responses, kept in memory. */
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import process from 'node:process'
 import type { Kind } from './scenarios.ts'
 import { firstMember } from './seeded.ts'
 
-/** One answer of the API for each kind of request. */
+/** One response of the API for each kind of request. */
 export type Models = Readonly<Record<Kind, string>>
 
 type Value = Readonly<Record<string, unknown>>
@@ -20,7 +20,7 @@ export interface Records {
   add(post: Value): Value
 }
 
-/** Members that a peer keeps: the ids that requests ask for. */
+/** Members that a peer keeps: the ids that requests name. */
 export const memberCount = 1000
 /** More posts than this are not kept: the oldest make room. */
 const kept = 1000
@@ -53,7 +53,7 @@ export async function records(): Promise<Records> {
   }
 }
 
-/** Reports its address, and its usage whenever it is asked. */
+/** Reports its address, and its usage on request. */
 export function listening(port: number, token = 'none'): void {
   process.on('message', (message) => {
     if (message === 'usage') process.send?.({ cpu: process.cpuUsage(), rss: process.memoryUsage.rss() })

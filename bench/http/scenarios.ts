@@ -13,9 +13,9 @@ export type Kind = 'byId' | 'list' | 'shortList' | 'post'
 
 export interface Scenario {
   readonly name: string
-  /** Which of the models a peer answers with. */
+  /** Which of the models a peer responds with. */
   readonly kind: Kind
-  /** One request; another one with each call, where there are several records to ask for. */
+  /** One request; another one with each call, where there are several records to read. */
   request(server: Server): BenchRequest
 }
 

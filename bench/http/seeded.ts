@@ -39,7 +39,7 @@ function memberAt(place: number) {
 
 /**
  * Makes the network through the storage's own door, unless it is there.
- * @param tell is told now and then how many members there are
+ * @param tell is called now and then with the number of members
  * @returns the seconds that it took, the statistics of PostgreSQL included
  */
 export async function seed(community: Community, storage: Storage, count: number, tell: (done: number) => void): Promise<number> {
@@ -86,7 +86,7 @@ async function addContent({ call }: Community): Promise<void> {
     )
 }
 
-/** Whether somebody was here before. */
+/** Whether there was a visitor before. */
 export const isSeeded = (storage: Storage): Promise<boolean> =>
   storage.transaction(async (tx) => (await tx.get(networks, '1')) !== undefined, { readOnly: true })
 

@@ -25,8 +25,8 @@ interface Said {
 
 /**
  * Starts a server, filling its storage first where it is empty. The program's path is absolute, or as seen from this folder.
- * @param tell is told of progress in filling
- * @param models what a peer makes its answers of
+ * @param tell is called with the progress in filling
+ * @param models what a peer makes its responses of
  * @throws when it ends before it listens; the message is its last words
  */
 export async function start(

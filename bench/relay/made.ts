@@ -105,7 +105,7 @@ export function peakMiB(): number {
   return process.resourceUsage().maxRSS / 1024
 }
 
-/** Reads the task, prepares, reports that it is ready, and begins on demand. Its usage is reported whenever it is asked. */
+/** Reads the task, prepares, reports that it is ready, and begins on demand. Its usage is reported whenever it is called. */
 export async function asSender(prepare: (task: Task) => Promise<() => Promise<void>>): Promise<void> {
   const task = JSON.parse(process.argv[2] ?? '{}') as Task
   const begin = await prepare(task)

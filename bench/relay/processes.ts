@@ -71,7 +71,7 @@ export interface Receiver {
   readonly url: string
   /**
    * Starts these senders at once, each with its task, and waits until every event has come.
-   * @param answerAfter milliseconds that the receiver takes for an answer
+   * @param answerAfter milliseconds that the receiver takes for a response
    */
   measure(events: number, senders: readonly Sender[], respondAfter?: number): Promise<Measured>
   stop(): void

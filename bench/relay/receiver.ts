@@ -1,6 +1,6 @@
 /**
  * The receiver: takes every delivery, remembers each id, and reports when it has all of them. It reads a request no further
- * than it must, and answers with ready bytes. So the sender is the limit, and not the receiver.
+ * than it must, and responds with ready bytes. So the sender is the limit, and not the receiver.
  */
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
@@ -9,7 +9,7 @@ import { type Received, warm } from './made.ts'
 
 interface Expected {
   readonly expect: number
-  /** Milliseconds that an answer takes. */
+  /** Milliseconds that a response takes. */
   readonly respondAfter: number
 }
 

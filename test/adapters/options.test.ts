@@ -1,4 +1,4 @@
-/** How storages, the outbox, ports and rate limits refuse options that nobody should give. */
+/** How storages, the outbox, ports and rate limits refuse options that no one should give. */
 import { expect, test } from 'vitest'
 import { openOutbox, takeAuditLines } from '../../adapters/outbox/file.ts'
 import { directoryAssets, guardedDownloads, ports, s3Assets } from '../../adapters/ports/index.ts'

@@ -1,4 +1,4 @@
-/** The packed library in a page of a real browser: the API answers there, over the storage in memory. */
+/** The packed library in a page of a real browser: the API runs there, over the storage in memory. */
 import { execFile } from 'node:child_process'
 import { symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -54,7 +54,7 @@ test('the library and the storage in memory import no module of Node', async () 
   expect((await bundled()).match(/\b(?:from|import|import\(|require\()\s*["'](?:node:)?[\w/]+["']/g)).toBeNull()
 })
 
-test.skipIf(!isInstalled)('they answer requests in a page, and write events', async () => {
+test.skipIf(!isInstalled)('they serve requests in a page, and write events', async () => {
   const script = await bundled()
   const server = createServer((request, response) => {
     const isScript = request.url === '/page.js'

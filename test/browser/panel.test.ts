@@ -145,7 +145,7 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
     )
   })
 
-  test('a failed delivery is opened and resent, and hostile answers and bodies are text', async () => {
+  test('a failed delivery is opened and resent, and hostile responses and bodies are text', async () => {
     await visit('1/deliveries?state=dead', async (page) => {
       await page.getByRole('link', { name: 'PostCreated' }).first().click()
       await page.getByText('characters').click()

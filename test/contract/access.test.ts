@@ -78,7 +78,7 @@ test.each(routeIds)('%s needs its own scope and no other', async (id) => {
   expect((await sendExample(seeded, id)).status).toBe(operation.status)
 })
 
-test.each(routeIds)('%s answers a token of another network as if the network did not exist', async (id) => {
+test.each(routeIds)('%s responds to a token of another network as if the network did not exist', async (id) => {
   const missing = await sendExample(network, id, { path: (path) => path.replace('/networks/1', '/networks/77') })
   const foreign = await sendExample({ community, token: strangers.token }, id)
   expect([foreign, missing].map(({ status, body }) => ({ status, body }))).toEqual(

@@ -373,7 +373,7 @@ test('a line of earlier work is added once, and stands at its time', async () =>
   const then = { from: at, to: new Date(Date.parse(at) + 1).toISOString(), actor: ada.actor }
   expect(await everything(community, then)).toHaveLength(3)
   await expect(audit.record({ ...line, work_id: undefined as never })).rejects.toMatchObject({ status: 422 })
-  // Nobody writes the future.
+  // No one writes the future.
   await audit.record({ ...line, work_id: 'w3', at: '2999-01-01T00:00:00.000Z' })
   expect((await fresh()).at(-1)).toMatchObject({ at: new Date(clock.now()).toISOString() })
 })

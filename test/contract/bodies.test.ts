@@ -208,7 +208,9 @@ test.each(reaching('storage', withoutBody))(
   },
 )
 
-/** Random bodies and queries: many in memory, and elsewhere fewer of them, because most are refused before a storage is asked. */
+/**
+ * Random bodies and queries: many in memory, and elsewhere fewer of them, because most are refused before a storage is called.
+ */
 const runs = { seed: 20_261_120, numRuns: rounds(engine === 'memory' && !isThroughClient ? 20 : 10, 40) } as const
 
 /** Every character but lone surrogates. The library's own unit for that writes a million of them into a table first. */
@@ -238,31 +240,34 @@ const anything = fc.oneof(
   ),
 )
 
-test.each(reaching('storage', withBody))('%s answers any JSON with a documented status and never with a fault', async (id) => {
-  const network = await createSeededCommunity()
-  const { described } = requestSchemas(document, exampleOf(id).route)
-  const examples = exampleOf(id).body ?? {}
-  const fields = Object.fromEntries(
-    fieldsOf(id).map(([name, { enum: values }]) => [
-      name,
-      fc.oneof({ weight: 2, arbitrary: fc.constantFrom(examples[name], ...(Array.isArray(values) ? values : [])) }, anything),
-    ]),
-  )
-  const bodies = fc.oneof({ weight: 3, arbitrary: fc.record(fields, { requiredKeys: [] }) }, fc.jsonValue())
-  await fc.assert(
-    fc.asyncProperty(bodies, async (body) => {
-      const answer = await sendExample(network, id, { rawBody: JSON.stringify(body) })
-      const schema = at(described, 'responses', String(answer.status), 'content', 'application/json', 'schema')
-      if (Object.keys(schema).length > 0) expect(problemsOf(document, schema, answer.body)).toEqual([])
-    }),
-    runs,
-  )
-  expect(network.faults).toEqual([])
-})
+test.each(reaching('storage', withBody))(
+  '%s responds to any JSON with a documented status and never with a fault',
+  async (id) => {
+    const network = await createSeededCommunity()
+    const { described } = requestSchemas(document, exampleOf(id).route)
+    const examples = exampleOf(id).body ?? {}
+    const fields = Object.fromEntries(
+      fieldsOf(id).map(([name, { enum: values }]) => [
+        name,
+        fc.oneof({ weight: 2, arbitrary: fc.constantFrom(examples[name], ...(Array.isArray(values) ? values : [])) }, anything),
+      ]),
+    )
+    const bodies = fc.oneof({ weight: 3, arbitrary: fc.record(fields, { requiredKeys: [] }) }, fc.jsonValue())
+    await fc.assert(
+      fc.asyncProperty(bodies, async (body) => {
+        const answer = await sendExample(network, id, { rawBody: JSON.stringify(body) })
+        const schema = at(described, 'responses', String(answer.status), 'content', 'application/json', 'schema')
+        if (Object.keys(schema).length > 0) expect(problemsOf(document, schema, answer.body)).toEqual([])
+      }),
+      runs,
+    )
+    expect(network.faults).toEqual([])
+  },
+)
 
 const withQuery = routesWhere(({ route }) => route.operation.query !== undefined)
 
-test.each(withQuery)('%s answers any query with a documented status and never with a fault', async (id) => {
+test.each(withQuery)('%s responds to any query with a documented status and never with a fault', async (id) => {
   const { route } = exampleOf(id)
   const network = await createSeededCommunity()
   const names = Object.keys(route.operation.query ?? {})

@@ -76,7 +76,7 @@ test('every body has an example that its schema takes', () => {
   expect(refused).toEqual([])
 })
 
-test('every answer with a record has an example', () => {
+test('every response with a record has an example', () => {
   const without = community.operations.flatMap((operation) => {
     const { described } = requestSchemas(documents.api, { operation, id: operation.id, method: operation.method })
     const content = at(described, 'responses', String(operation.status), 'content', 'application/json')

@@ -116,7 +116,7 @@ function requestsFrom(examples: readonly Example[], seedText: string) {
       const search = new URLSearchParams({ ...query, ...(oneIn(3) ? { per_page: String(1 + below(4)) } : {}) })
       return { method: route.method, path: `${path}?${search}`, body: bodyOf(body), after: below(4) * 20 * 60_000 }
     },
-    /** Notes the ids of an answer, by the last word of its path. */
+    /** Notes the ids of a response, by the last word of its path. */
     learn(path: string, text: string): void {
       const kind =
         path

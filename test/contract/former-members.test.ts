@@ -1,4 +1,4 @@
-/** Once somebody has left, however they left, nothing shows their address: no answer, no event and no mail. */
+/** Once someone has left, however they left, nothing shows their address: no response, no event and no mail. */
 import { expect, test } from 'vitest'
 import { networks } from '../../lib/storage/tables/administration.ts'
 import { invites } from '../../lib/storage/tables/plans.ts'
@@ -75,7 +75,7 @@ test.each(waysToGo)('no read shows the address of a member who was %s', async (w
 })
 
 test.each(waysToGo.flatMap((way) => writes.map((id) => ({ way, id }))))(
-  '$id shows the address of a member who was $way in no answer and no event',
+  '$id shows the address of a member who was $way in no response and no event',
   async ({ way, id }) => {
     const t = await createWorld(way)
     const answer = await sendExample(t, id)

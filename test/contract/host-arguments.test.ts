@@ -1,4 +1,4 @@
-/** The host's own calls with arguments that nobody should give: one clear error each, on every engine, and nothing written. */
+/** The host's own calls with arguments that no one should give: one clear error each, on every engine, and nothing written. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type ApiError, type Community, isApiError } from '../../lib/index.ts'
 import { scoped } from '../../lib/storage/scoped.ts'

@@ -1,5 +1,5 @@
 /**
- * Two requests at the same moment end as if one of them had waited for the other: their answers, the rows and the events.
+ * Two requests at the same moment end as if one of them had waited for the other: their responses, the rows and the events.
  * Tried on PostgreSQL, where transactions really meet, at every step of either of them.
  */
 import { afterAll, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** With `ids: 'number'` every id is a number: in every answer, in every event, and in the documents that describe them. */
+/** With `ids: 'number'` every id is a number: in every response, in every event, and in the documents that describe them. */
 import { expect, test } from 'vitest'
 import { requestSchemas } from '../support/examples.ts'
 import type { Json } from '../support/json.ts'
@@ -21,7 +21,7 @@ const textIds = (value: Json, place = ''): string[] => {
   })
 }
 
-test.each(routeIds)('%s answers and emits with numbers, as documented', async (id) => {
+test.each(routeIds)('%s responds and emits with numbers, as documented', async (id) => {
   const t = await createSeededCommunity({ ids })
   const { route } = exampleOf(id)
   const key = route.method === 'POST' ? { headers: { 'idempotency-key': 'once' } } : {}

@@ -12,7 +12,7 @@ afterAll(() => expect(network.faults).toEqual([]))
 const lists = routesWhere(({ route }) => route.method === 'GET' && isPaged(route.operation.returns))
 // The seed's events start in the order of their ids.
 const newestFirst = ['posts.list', 'polls.list', 'events.list']
-/** Of what a member answers to one field there is one record at most. */
+/** Of the answers of a member to one field there is one record at most. */
 const shortLists: Readonly<Record<string, number>> = { 'answers.list': 1 }
 
 const get = (url: string) =>

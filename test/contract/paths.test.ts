@@ -38,7 +38,7 @@ test.each(routesWhere(({ params }) => Object.keys(params).length > 0))('%s is 40
 
 const shapeOf = (path: string): string => path.replace(/\/$/, '').replace(/:\w+/g, ':')
 
-test.each(reaching('neither', routeIds))('the path of %s answers other methods with 405 and its own list', async (id) => {
+test.each(reaching('neither', routeIds))('the path of %s responds to other methods with 405 and its own list', async (id) => {
   const path = pathOf(exampleOf(id))
   const shape = shapeOf(exampleOf(id).route.operation.path)
   const alike = routesOf(operations).filter(({ operation }) => shapeOf(operation.path) === shape)
@@ -58,7 +58,7 @@ test.each(reaching('neither', routeIds))('the path of %s answers other methods w
   }
 })
 
-test.each(reaching('neither', routeIds))('%s answers alike with and without a trailing slash', async (id) => {
+test.each(reaching('neither', routeIds))('%s responds alike with and without a trailing slash', async (id) => {
   const [without, withSlash] = await Promise.all(
     ['', '/'].map(async (end) => {
       const seeded = await createSeededCommunity()
@@ -85,7 +85,7 @@ const withoutNewIds = (body: unknown, owner: string): unknown =>
           .replace(/\/(?=\?|",)/g, ''),
       )
 
-test.each(routesWhere(({ route }) => route.method === 'GET'))('%s answers HEAD as GET', async (id) => {
+test.each(routesWhere(({ route }) => route.method === 'GET'))('%s responds to HEAD as to GET', async (id) => {
   const head = await sendExample(network, id, { method: 'HEAD' })
   expect(head.status).toBe(200)
 })

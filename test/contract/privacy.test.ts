@@ -1,4 +1,6 @@
-/** No answer and no integration event shows the address of a member who has not consented, or whom the network does not show. */
+/**
+ * No response and no integration event shows the address of a member who has not consented, or whom the network does not show.
+ */
 import { expect, test } from 'vitest'
 import type { Tx } from '../../lib/storage/contract.ts'
 import { networks } from '../../lib/storage/tables/administration.ts'

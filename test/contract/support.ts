@@ -24,7 +24,7 @@ const differs = engine !== 'memory' ? 'storage' : isThroughClient ? 'client' : u
 
 /**
  * The routes of a test, where it can tell something new. Every test runs in memory, and in the soak on every engine.
- * @param part what its requests reach. One that is refused before a storage is asked is the same on each
+ * @param part what its requests reach. One that is refused before a storage is called is the same on each
  */
 export const reaching = (part: 'storage' | 'client' | 'neither', ids: readonly string[]): readonly string[] =>
   soaking || differs === undefined || differs === part ? ids : []
@@ -58,12 +58,12 @@ export interface Changes {
 export const pathOf = ({ route, params }: Pick<Example, 'route' | 'params'>): string =>
   `/admin/v1/networks/1${route.operation.path.replace(/:(\w+)/g, (_, name: string) => params[name] ?? 'missing')}`
 
-/** The statuses that a route is documented to answer with, by its id; looked up for every answer. */
+/** The statuses that a route is documented to respond with, by its id; looked up for every response. */
 const documented = new Map(
   routeIds.map((id) => [id, Object.keys(at(requestSchemas(document, exampleOf(id).route).described, 'responses')).map(Number)]),
 )
 
-/** The statuses that a route is documented to answer with. */
+/** The statuses that a route is documented to respond with. */
 const documentedStatuses = (id: string): readonly number[] => documented.get(id) ?? []
 
 /** Sends the example of a route, changed as `changes` asks; the status has to be a documented one. */

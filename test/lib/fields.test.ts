@@ -303,7 +303,7 @@ test('an item of a list is named by its place', () => {
   expect(read(listOf(Title), ['a', '', 7])).toEqual({ status: 422, error: "field.1 can't be blank; field.2 must be a text" })
 })
 
-test('at most five problems are told, and how many more there are', () => {
+test('at most five problems are listed, and how many more there are', () => {
   expect(read(listOf(BoolInput), Array(8).fill('x'))).toEqual({
     status: 422,
     error: `${[0, 1, 2, 3, 4].map((place) => `field.${place} must be true or false`).join('; ')}; and more`,

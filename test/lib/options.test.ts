@@ -52,7 +52,7 @@ test('every problem is listed, unknown names first, each with the nearest that d
   ])
 })
 
-test('a name that is no plain word is not repeated, and not many are told', () => {
+test('a name that is no plain word is not repeated, and not many are listed', () => {
   const secret = 'whsec_abc\r\nX-Injected: 1'
   expect(problemsOf({ [secret]: 1 }).join()).toMatch(/^option `…` does not exist; allowed: size, mode/)
   expect(problemsOf(Object.fromEntries(Array.from({ length: 1000 }, (_, place) => [`x${place}`, 1])))).toHaveLength(5)

@@ -4,7 +4,7 @@ import { ApiError, type Community, type Hooks, type WebhookEvent } from '../../l
 import { createTestCommunity } from '../support/community.ts'
 import { createSeededCommunity, seeded } from '../support/seed.ts'
 
-test('a hook that asks for the operation gets its body typed', async () => {
+test('a hook that names the operation gets its body typed', async () => {
   const hooks: Hooks = {
     before: ({ id, body }) => {
       if (id === 'tags.create' && body.title === 'spam') throw new ApiError(422, { error: 'title is not allowed here' })
@@ -17,7 +17,7 @@ test('a hook that asks for the operation gets its body typed', async () => {
   expect((await send('tags.create', { body: { title: 'Oil' } })).status).toBe(201)
 })
 
-test('a hook that asks for the type of an event gets its payload typed', async () => {
+test('a hook that names the type of an event gets its payload typed', async () => {
   const seen: string[] = []
   const hooks: Hooks = {
     after: (event) => {
@@ -32,7 +32,7 @@ test('a hook that asks for the type of an event gets its payload typed', async (
   expect(seen).toEqual(['1 Ada'])
 })
 
-test('a receiver that asks for the type of an event gets its payload typed', () => {
+test('a receiver that names the type of an event gets its payload typed', () => {
   const titleOf = (event: WebhookEvent): string | undefined =>
     event.event_type === 'PostCreatedHook' ? event.payload.title : undefined
   const event = {

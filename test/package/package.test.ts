@@ -152,7 +152,7 @@ test('the receiver loads with no package at all, and is small', async () => {
   expect(output.reduce((sum, chunk) => sum + ('code' in chunk ? chunk.code.length : 0), 0)).toBeLessThan(12_000)
 })
 
-/** Begins to listen or answers a request, as each block of the page does. */
+/** Begins to listen or responds to a request, as each block of the page does. */
 const serveBlock = `
 const { createServer } = await import('node:http')
 const block = await import(process.argv[2])

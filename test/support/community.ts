@@ -11,7 +11,7 @@ import type { Json } from './json.ts'
 import { testPorts } from './ports.ts'
 import { canPass, isThroughClient, throughClient } from './through-client.ts'
 
-/** An answer as a client sees it. */
+/** A response as a client sees it. */
 export interface Seen {
   readonly status: number
   readonly body: Json
@@ -107,7 +107,7 @@ export async function createTestCommunity(
     owner,
     token,
     newToken,
-    /** Faults that `onError` was told of; a test that expects none looks here. */
+    /** Faults that `onError` was notified of; a test that expects none looks here. */
     faults,
     /** Sends a request for an operation, by its id, through the whole of HTTP but the socket. */
     send,

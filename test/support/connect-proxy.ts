@@ -4,7 +4,7 @@ import { createServer as createSecure } from 'node:tls'
 import { onTestFinished } from 'vitest'
 import type { Certificate } from './certificate.ts'
 
-/** What it does with a CONNECT instead of connecting: answers with a text, says nothing, or closes. */
+/** What it does with a CONNECT instead of connecting: responds with a text, says nothing, or closes. */
 export type Misbehaviour = { readonly says: string | Buffer } | 'silent' | 'closes'
 
 export interface ConnectProxy {
@@ -23,7 +23,7 @@ export interface ConnectProxy {
   readonly toPort: Map<number, Misbehaviour>
   /** Written before the response that the connection is there. */
   before: string
-  /** Connects to this port instead of the one that was asked for. */
+  /** Connects to this port instead of the one that was requested. */
   target: number | undefined
   /** Ends every connection and listens no more; `start` listens on the same port again. */
   stop(): Promise<void>

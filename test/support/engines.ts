@@ -105,7 +105,7 @@ export type Copies = (outbox: OutboxWriter) => Promise<Storage>
 
 /**
  * Fills a storage of the engine under test once, for copies that cost much less than filling each.
- * @param fill is given the storage; nobody hears of the events
+ * @param fill is given the storage; no one is notified of the events
  */
 export async function copiesOf(fill: (storage: Storage) => Promise<void>): Promise<Copies> {
   if (engine === 'postgres') return copiesOnPostgres(fill)

@@ -1,6 +1,6 @@
 /**
  * Shared by all test files of a run: a directory, a browser, a PostgreSQL (unless `DATABASE_URL` names one), and the programs
- * for processes. All but the directory are made when the first file asks for them.
+ * for processes. All but the directory are made when the first file needs them.
  */
 import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -19,7 +19,10 @@ declare module 'vitest' {
     directory: string
     /** Where each test file gets a directory for temporary files. */
     temporary: string
-    /** Answers with the addresses of PostgreSQL on `/postgres` and of the browser on `/browser`; on `/programs` with a directory. */
+    /**
+     * Responds with the addresses of PostgreSQL on `/postgres` and of the browser on `/browser`; on `/programs` with a
+     * directory.
+     */
     shared: string
   }
 }
@@ -31,7 +34,7 @@ interface Shared {
   close(): Promise<void>
 }
 
-/** Done when it is asked for, once. */
+/** Done when it is requested, once. */
 function once<T>(work: () => Promise<T>) {
   let begun: Promise<T> | undefined
   return {

@@ -16,7 +16,7 @@ import type { TestPostgres } from './postgres.ts'
 import { createSeededCommunity } from './seed.ts'
 import { wrappedStorage } from './storage.ts'
 
-/** Something that is asked of a community. */
+/** A call of a community. */
 export type Act = (community: Community) => Promise<unknown>
 
 /** The outcome of two acts. */
@@ -58,7 +58,7 @@ const told = (tx: Tx, tell: (table: string, writes: boolean) => Promise<void>): 
 
 /**
  * A storage of which the next writing transaction can be stopped before one of its steps, the commit included.
- * @param touched is told of the tables that transactions read and write
+ * @param touched is notified of the tables that transactions read and write
  */
 function stoppable(database: Storage, touched: Touched) {
   let next: Stop | undefined
@@ -183,7 +183,7 @@ export async function contestedNetwork<Made>(
     return { answers, rows: new Map(rows), events: events.sort() }
   }
 
-  /** Waits until somebody waits for a lock, or `end` is settled. */
+  /** Waits until someone waits for a lock, or `end` is settled. */
   async function blockedOr(end: Promise<unknown>): Promise<void> {
     let ended = false
     const over = end.then(() => {
@@ -199,7 +199,7 @@ export async function contestedNetwork<Made>(
     }
   }
 
-  /** The answer to an act, while the tables that it touches are noted. */
+  /** The response to an act, while the tables that it touches are noted. */
   async function noted(act: Act, by: Community): Promise<unknown> {
     const before = new Set(touched.written)
     for (const tables of [touched.read, touched.written]) tables.clear()
@@ -247,7 +247,7 @@ export async function contestedNetwork<Made>(
   }
 }
 
-/** The answer; of several reasons to refuse a request any will do. */
+/** The response; of several reasons to refuse a request any will do. */
 async function answerOf(act: Act, community: Community): Promise<unknown> {
   const answer = await act(community).catch((error: unknown) => (isApiError(error) ? 'refused' : { fault: String(error) }))
   return JSON.parse(withoutNewIds(JSON.stringify(answer ?? null)))

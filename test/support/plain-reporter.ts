@@ -11,7 +11,7 @@ export default class PlainReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
     let passed = 0
     let skipped = 0
-    // A failure outside of a test (a file that does not load, an error that nobody caught) counts too.
+    // A failure outside of a test (a file that does not load, an error that no one caught) counts too.
     let failed = errors.length
     const leftOut: string[] = []
     for (const module of modules) {

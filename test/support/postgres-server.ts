@@ -37,7 +37,7 @@ export interface PostgresServer {
 
 /**
  * Starts an empty PostgreSQL on a free port, which is gone with everything in it when it is stopped.
- * @param options `synced`: whether a commit is on the disk when it is answered, as where data matters; `flags`: more for the server
+ * @param options `synced`: whether a commit is on the disk when it is confirmed, as where data matters; `flags`: more for the server
  */
 export async function startPostgres({
   synced = false,

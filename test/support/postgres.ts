@@ -7,7 +7,7 @@ import { shared } from './shared.ts'
 export interface TestPostgres {
   /** A database of this file's own. */
   readonly url: string
-  /** A schema name that nobody else uses. */
+  /** A schema name that no one else uses. */
   newSchema(): string
   /** Removes a schema with everything in it. */
   drop(schema: string): Promise<void>
@@ -24,7 +24,7 @@ export async function postgresAddress(): Promise<string> {
   return shared('postgres')
 }
 
-/** A name that nobody else on the server uses: the numbers of processes come again. */
+/** A name that no one else on the server uses: the numbers of processes come again. */
 export const uniqueName = (kind: string): string => `${kind}_${randomUUID().replaceAll('-', '')}`
 
 /** Makes a database for this test file, which goes after its last test. */

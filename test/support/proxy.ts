@@ -11,7 +11,7 @@ export interface Proxy {
   silence(): void
   /**
    * Breaks the connection at the COMMIT of a transaction in which the client has sent this text, so often. It breaks before
-   * the COMMIT reaches the database, or before its answer reaches the client. Needs statements that are not prepared.
+   * the COMMIT reaches the database, or before its response reaches the client. Needs statements that are not prepared.
    */
   loseCommits(text: string, what: 'request' | 'answer', times: number): void
   /**
@@ -19,17 +19,17 @@ export interface Proxy {
    * @returns when that has happened the first time
    */
   holdResponses(text: string): Promise<void>
-  /** From now on, hands on so much later what the database answers, in milliseconds. */
+  /** From now on, hands on so much later the responses of the database, in milliseconds. */
   delayResponses(milliseconds: number): void
   /** The ports of its connections, as the database knows its clients by. */
   ports(): readonly number[]
   /** Calls back at each commit that is lost. */
   onLost(callback: () => void): void
-  /** Connections made from now on work, and held answers go on. Those that were silenced stay silent. */
+  /** Connections made from now on work, and held responses go on. Those that were silenced stay silent. */
   mend(): void
   /**
-   * The messages of clients since the last call. A text is everything that a client sent on a connection until the next answer: one
-   * way to the database.
+   * The messages of clients since the last call. A text is everything that a client sent on a connection until the next response:
+   * one way to the database.
    */
   sent(): readonly string[]
 }

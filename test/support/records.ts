@@ -5,7 +5,7 @@ import type { Json } from './json.ts'
 /** When the tests' clock stands still. */
 export const now = '2026-11-20T10:00:00.000Z'
 
-/** The network of a test community, as answers show it. */
+/** The network of a test community, as responses show it. */
 export const demo = {
   id: '1',
   created_at: now,
@@ -47,7 +47,7 @@ export const newPoll = (test: Sender, space_id: Id, fields: object = {}): Promis
 export const newComment = (test: Sender, post_id: Id, text = 'Well said', fields: object = {}): Promise<Json> =>
   created(test, 'comments.create', { params: { post_id }, body: { text, ...fields } })
 
-/** A second network in the same storage, whose records nobody in the first one may see. */
+/** A second network in the same storage, whose records no one in the first one may see. */
 export async function neighbour({ community }: Pick<TestCommunity, 'community'>) {
   const { network, owner } = await community.networks.create({
     subdomain: 'neighbour',

@@ -1,7 +1,7 @@
-/** A server for a client's tests: it answers with what it is given, and time passes as the client waits. */
+/** A server for a client's tests: it responds with what it is given, and time passes as the client waits. */
 import { type ClientOptions, createClient } from '../../lib/client/index.ts'
 
-/** An answer: a `Response`, an error of the connection, or what a request leads to. */
+/** A response: a `Response`, an error of the connection, or what a request leads to. */
 export type Scripted = Response | Error | ((request: Request) => Response | Promise<Response>)
 
 /** A request as the server saw it. */
@@ -12,7 +12,7 @@ export interface SeenRequest {
   readonly body: string
 }
 
-/** A JSON answer. */
+/** A JSON response. */
 export const json = (body: unknown, status = 200, headers: Readonly<Record<string, string>> = {}): Response =>
   new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json', ...headers } })
 
@@ -20,7 +20,7 @@ export const json = (body: unknown, status = 200, headers: Readonly<Record<strin
 const aDay = 86_400_000
 
 /**
- * A client, and a server that gives one answer after the other.
+ * A client, and a server that gives one response after the other.
  * @returns the client, the requests, and how long it waited, in milliseconds
  */
 export function scripted(answers: readonly Scripted[], options: Partial<ClientOptions> = {}) {

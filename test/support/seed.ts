@@ -32,7 +32,7 @@ export const seeded = {
   collection: '251',
   emptyCollection: '253',
   tag: '301',
-  /** Carried by nobody. */
+  /** Carried by no one. */
   spareTag: '304',
   badge: '311',
   spareBadge: '314',
@@ -52,7 +52,7 @@ export const seeded = {
   section: '701',
   lesson: '702',
   plan: '801',
-  /** Nobody holds it. */
+  /** No one holds it. */
   sparePlan: '803',
   planInvite: '821',
   invite: '824',

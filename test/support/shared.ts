@@ -1,6 +1,6 @@
 import { inject } from 'vitest'
 
-/** Asks for what all test files of a run share (`global-setup.ts`). */
+/** Requests what all test files of a run share (`global-setup.ts`). */
 export async function shared(what: 'browser' | 'postgres' | 'programs' | 'package'): Promise<string> {
   const answer = await fetch(`${inject('shared')}/${what}`)
   const text = await answer.text()

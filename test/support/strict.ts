@@ -8,7 +8,7 @@ type Shape = v.GenericSchema & {
 }
 
 /**
- * The problems of a record: every field that is missing, that nobody documented, or that does not match its schema. Valibot's
+ * The problems of a record: every field that is missing, that no one documented, or that does not match its schema. Valibot's
  * own objects let undocumented fields pass.
  */
 export function strictly(schema: v.GenericSchema, value: unknown, place = 'payload'): string[] {

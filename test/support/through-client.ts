@@ -35,7 +35,7 @@ export function clientOf(community: Community, token: string): Client {
   return client
 }
 
-/** Sends a request by the client's method. The answer is given as the wire has it. */
+/** Sends a request by the client's method. The response is given as the wire has it. */
 export async function throughClient(community: Community, token: string, id: string, parts: RequestParts): Promise<Seen> {
   const route = byId.get(id)
   if (!route) throw new Error(`the client has no operation ${id}`)

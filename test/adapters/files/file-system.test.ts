@@ -55,6 +55,6 @@ test('a file system that may ignore the flag gets a call for each write', async 
   expect(await written(directory, { synced: true })).toEqual({ content: 'abcabcabc', calls: 3, hasFlag: false })
 })
 
-test('any other file is synced only when that is asked for', async () => {
+test('any other file is synced only on request', async () => {
   expect(await written(temporaryDirectory())).toEqual({ content: 'abcabcabc', calls: 0, hasFlag: false })
 })

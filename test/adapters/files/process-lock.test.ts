@@ -51,7 +51,7 @@ describe('a process lock', () => {
     await lock.release()
   })
 
-  test('is free without the start of its process, if another one has its number and nobody listens', async () => {
+  test('is free without the start of its process, if another one has its number and no one listens', async () => {
     const file = path()
     const socket = 'db.json.lock.0123abcd.sock'
     const elsewhere = { pid: ppid, started: null, boot: null, namespace: null }
@@ -108,7 +108,7 @@ describe('a process lock', () => {
     await (await acquireLock(file, 'ours')).release()
   })
 
-  test('of another container is refused while its socket answers', async () => {
+  test('of another container is refused while its socket responds', async () => {
     const file = path()
     const socket = 'db.json.lock.00000000.sock'
     const server = createServer().listen(join(file, '..', socket))
@@ -119,7 +119,7 @@ describe('a process lock', () => {
     )
   })
 
-  test('of a process that is shown another boot is refused while its socket answers', async () => {
+  test('of a process that is shown another boot is refused while its socket responds', async () => {
     const file = path()
     const socket = 'db.json.lock.00000000.sock'
     const server = createServer().listen(join(file, '..', socket))
@@ -207,11 +207,11 @@ describe('a lock file without sockets', () => {
     expect(readFileSync(file, 'utf8')).toBe('living quick')
   })
 
-  test('passes on although somebody died while it passed on', async () => {
+  test('passes on although someone died while it passed on', async () => {
     const directory = temporaryDirectory()
     const file = join(directory, 'lock')
     writeFileSync(file, 'dead 1')
-    // Its first step alone: the right to replace `dead 1` is a file that nobody removed.
+    // Its first step alone: the right to replace `dead 1` is a file that no one removed.
     const right = await rightTo(file, 'dead 1')
     writeFileSync(right, 'dead 2')
     expect(await claimFile(file, 'living 3', rules)).toBeUndefined()
@@ -219,7 +219,7 @@ describe('a lock file without sockets', () => {
     expect(existsSync(right)).toBe(false)
   })
 
-  /** Where the right to replace a text stands, found out by watching somebody take it. */
+  /** Where the right to replace a text stands, found out by watching someone take it. */
   async function rightTo(file: string, text: string): Promise<string> {
     const elsewhere = join(file, '..', 'copy')
     mkdirSync(elsewhere)

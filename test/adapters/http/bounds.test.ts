@@ -60,7 +60,7 @@ const head = (method: string, path: string, token: string, more = '') =>
 
 const countOf = (text: string, part: string): number => text.split(part).length - 1
 
-/** A network with posts whose list is a large answer. */
+/** A network with posts whose list is a large response. */
 async function withLargeList(options: Partial<Options> = {}, bounds?: TransferBounds) {
   const it = await hosted(options, bounds)
   const description = 'ü'.repeat(90_000)
@@ -69,7 +69,7 @@ async function withLargeList(options: Partial<Options> = {}, bounds?: TransferBo
   return { ...it, description }
 }
 
-test('a large answer arrives whole, letter by letter', async () => {
+test('a large response arrives whole, letter by letter', async () => {
   const { url, token, description, community } = await withLargeList()
   const answer = await fetch(url + tags, { headers: { authorization: `Bearer ${token}` } })
   const { items } = (await answer.json()) as { items: { description: string }[] }
@@ -77,7 +77,7 @@ test('a large answer arrives whole, letter by letter', async () => {
   await eventually(() => expect(community.inFlight()).toMatchObject({ requests: 0, bytes: 0 }))
 })
 
-test('letters outside the first plane are not cut in two where a large answer is written in parts', async () => {
+test('letters outside the first plane are not cut in two where a large response is written in parts', async () => {
   const { url, token, community } = await hosted()
   const description = `x${'🌍'.repeat(49_999)}`
   for (let index = 0; index < 3; index++)
@@ -87,7 +87,7 @@ test('letters outside the first plane are not cut in two where a large answer is
   expect(items.every((item) => item.description === description)).toBe(true)
 })
 
-test('pipelined requests of one connection are carried out one at a time, and answered in order', async () => {
+test('pipelined requests of one connection are carried out one at a time, and get their responses in order', async () => {
   const { port, token, mostRunning } = await hosted()
   const { socket, text } = await open(port)
   const count = 3_000
@@ -108,7 +108,7 @@ test('a request over HTTP/1 that claims to be HTTP/2 is refused, and its connect
   expect([countOf(text(), 'HTTP/1.1 505'), mostRunning()]).toEqual([1, 0])
 })
 
-test('the streams of one HTTP/2 connection are all answered, a bounded number at a time', async () => {
+test('the streams of one HTTP/2 connection all get a response, a bounded number at a time', async () => {
   const it = await createTestCommunity({ allowHttp: true })
   let running = 0
   let mostRunning = 0
@@ -224,27 +224,30 @@ const endlessFile = async () => {
   return new Response(file, { status: 403, headers: { 'content-disposition': 'attachment' } })
 }
 
-test.each(['pages', 'files'])('%s of the panel that nobody takes are given up, and give their turns back', async (what) => {
-  const { community } = await createTestCommunity()
-  const pages = panelMiddleware(createPanel(community, { authorize: () => null }))
-  const panel = what === 'pages' ? pages : panelMiddleware(Object.assign(endlessFile, { owns: () => true }))
-  const session = await openHttp2((request, response) => panel(request, response, () => response.end()))
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-  onTestFinished(() => void vi.useRealTimers())
-  const client = await session({ initialWindowSize: 0 })
-  const streams = Array.from({ length: 33 }, () => asked(client, { ':path': '/admin/panel/' }))
-  const [first, last] = [streams[0], streams.at(-1)]
-  if (!first || !last) throw new TypeError('no streams')
-  const closed = once(first, 'close')
-  const answered = once(last, 'response')
-  await once(first, 'response')
-  vi.advanceTimersByTime(60_000)
-  await closed
-  const [headers] = await answered
-  expect(headers[':status']).toBe(403)
-})
+test.each(['pages', 'files'])(
+  '%s of the panel that the client never reads are dropped, and give their turns back',
+  async (what) => {
+    const { community } = await createTestCommunity()
+    const pages = panelMiddleware(createPanel(community, { authorize: () => null }))
+    const panel = what === 'pages' ? pages : panelMiddleware(Object.assign(endlessFile, { owns: () => true }))
+    const session = await openHttp2((request, response) => panel(request, response, () => response.end()))
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const client = await session({ initialWindowSize: 0 })
+    const streams = Array.from({ length: 33 }, () => asked(client, { ':path': '/admin/panel/' }))
+    const [first, last] = [streams[0], streams.at(-1)]
+    if (!first || !last) throw new TypeError('no streams')
+    const closed = once(first, 'close')
+    const answered = once(last, 'response')
+    await once(first, 'response')
+    vi.advanceTimersByTime(60_000)
+    await closed
+    const [headers] = await answered
+    expect(headers[':status']).toBe(403)
+  },
+)
 
-test('a stream that is reset before its long answer is there holds nothing of what may be in flight', async () => {
+test('a stream that is reset before its long response is there holds nothing of what may be in flight', async () => {
   const { community, token } = await withLargeList()
   const serve = async (incoming: Incoming) => {
     const answer = await community.serve(incoming)
@@ -283,7 +286,7 @@ test('a body behind a pipelined request arrives', async () => {
 })
 
 test.each([[[1, 0]], [[2, 1, 0]], [[2, 3, 1, 0]]])(
-  'pipelined requests that a host hands on in the order %j are all answered',
+  'pipelined requests that a host hands on in the order %j all get a response',
   async (order) => {
     const handOn: (() => void)[] = []
     const { port, token } = await hosted({}, {}, (listener) => (request, response) => {
@@ -296,17 +299,17 @@ test.each([[[1, 0]], [[2, 1, 0]], [[2, 3, 1, 0]]])(
   },
 )
 
-test('connections that pipeline and never read hold one answer each, and are closed', async () => {
+test('connections that pipeline and never read hold one response each, and are closed', async () => {
   const { port, token, community } = await withLargeList({}, { responseStallMs: 200 })
   const connections = await Promise.all(Array.from({ length: 10 }, () => open(port)))
   for (const { socket } of connections) {
     socket.pause()
     for (let index = 0; index < 50; index++) socket.write(head('GET', tags, token))
   }
-  // A paused socket is told of the end only when it reads again.
+  // A paused socket is notified of the end only when it reads again.
   await eventually(() => expect(community.inFlight().requests).toBeGreaterThan(0))
   await eventually(() => expect(community.inFlight()).toMatchObject({ requests: 0, bytes: 0 }))
-  // 500 answers of nearly 2 million characters were asked for.
+  // 500 responses of nearly 2 million characters were requested.
   expect(community.inFlight().peakBytes).toBeLessThan(10 * 2 * MiB)
   for (const { socket } of connections) socket.resume()
   await Promise.all(connections.map(({ closed }) => closed))
@@ -340,7 +343,7 @@ test('what waits on all connections together has a bound, and is forgotten with 
   await eventually(() => expect(countOf(text(), 'HTTP/1.1 200')).toBe(2_000))
 })
 
-test('an answer that is taken drop by drop ends with its time', async () => {
+test('a response that is taken drop by drop ends with its time', async () => {
   const { port, token, community } = await withLargeList({}, { responseStallMs: 50, responseTimeoutMs: 500 })
   const { socket, closed } = await open(port)
   socket.on('data', () => {

@@ -149,6 +149,6 @@ test('in Hono the panel gets the context that it is called with', async () => {
   const statusFor = async (user: string) =>
     (await app.request('https://api.test/admin/panel/1/keys', { headers: { 'x-user': user } })).status
   expect([await statusFor('ada'), await statusFor('eve')]).toEqual([200, 403])
-  // @ts-expect-error: this panel asks for the context
+  // @ts-expect-error: this panel needs the context
   expect((await panel(new Request('https://api.test/admin/panel/1/keys')))?.status).toBe(500)
 })

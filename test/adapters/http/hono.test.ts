@@ -1,4 +1,4 @@
-/** The answers of the API under Hono, on its server for Node and without a server. */
+/** The responses of the API under Hono, on its server for Node and without a server. */
 import { once } from 'node:events'
 import type { RequestListener } from 'node:http'
 import { connect } from 'node:net'
@@ -28,7 +28,7 @@ async function application(before: (app: Hono) => void = () => {}) {
   return [onNode, alone] as const
 }
 
-test('an answer has the headers that earlier middleware has set, and every cookie', async () => {
+test('a response has the headers that earlier middleware has set, and every cookie', async () => {
   for (const cookies of [[], ['a=1; Path=/', 'b=2; Path=/']])
     for (const ask of await application((app) => {
       app.use(async (context, next) => {
@@ -65,7 +65,7 @@ test('middleware around the API reads its status, and sets headers afterwards', 
   expect(statuses).toEqual([404, 404])
 })
 
-test('short and long answers have the length of their bytes, and those to HEAD have no body', async () => {
+test('short and long responses have the length of their bytes, and those to HEAD have no body', async () => {
   let made = 100
   for (const title of ['Café 🌱', 'ü'.repeat(250)])
     for (const ask of await application()) {
@@ -82,7 +82,7 @@ test('short and long answers have the length of their bytes, and those to HEAD h
     }
 })
 
-test('many concurrent requests are all answered', async () => {
+test('many concurrent requests all get a response', async () => {
   for (const ask of await application()) {
     const answers = await Promise.all(Array.from({ length: 40 }, () => ask('/me')))
     const names = await Promise.all(answers.map(async (answer) => ((await answer.json()) as { readonly name: string }).name))

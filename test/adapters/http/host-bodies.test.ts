@@ -78,7 +78,7 @@ const withHono =
 
 const unread = ({ community }: TestCommunity): RequestListener => toNodeListener(community)
 
-/** Hosts that keep the body, so that every answer is what it would have been. */
+/** Hosts that keep the body, so that every response is what it would have been. */
 const hosts: readonly (readonly [string, (it: TestCommunity) => RequestListener])[] = [
   ['express.json', withParser(express.json({ limit: '4mb' }))],
   ['express.json and express.urlencoded', withParser(express.urlencoded(), express.json({ limit: '4mb' }))],
@@ -112,7 +112,7 @@ interface Sent {
   readonly chunked?: boolean
 }
 
-/** Cases that every host answers alike. `TAG` stands for the id of a tag that is there. */
+/** Cases to which every host responds alike. `TAG` stands for the id of a tag that is there. */
 const requests: readonly (readonly [string, Sent, number])[] = [
   ['a record', { method: 'POST', path: tags, body: '{"title":"Größe ✓"}' }, 201],
   ['a record in chunks', { method: 'POST', path: tags, body: '{"title":"chunks"}', chunked: true }, 201],
@@ -172,7 +172,7 @@ for (const [name, host] of hosts)
     expect(it.faults).toEqual([])
   })
 
-/** Such a host answers broken JSON by itself. */
+/** Such a host refuses broken JSON by itself. */
 const parsesJson = (name: string): boolean => name.includes('express.json') || name === '@koa/bodyparser'
 
 test('a body that is no JSON is a 400 also where the host hands over its bytes', async () => {
@@ -279,7 +279,7 @@ test('`fetch` with a request whose body was read is a loud fault with the remedy
   expect(faults.map(String)).toEqual(Array(2).fill(expect.stringContaining('pass a request whose body is unread')))
 })
 
-test('a client that left before its body was asked for is answered, and nothing waits', async () => {
+test('a client that left before its body was requested gets a response, and nothing waits', async () => {
   const it = await createTestCommunity({ allowHttp: true })
   const asked = Promise.withResolvers<void>()
   const gone = Promise.withResolvers<void>()
@@ -307,7 +307,7 @@ test('a client that left before its body was asked for is answered, and nothing 
   expect(it.faults).toEqual([])
 })
 
-test('an answer that fails to come about ends the connection, and only that', async () => {
+test('a response that fails to come about ends the connection, and only that', async () => {
   const listener = toNodeListener({ serve: () => Promise.reject(new Error('not started')) })
   const url = await onLoopback(listener)
   const ended = () =>

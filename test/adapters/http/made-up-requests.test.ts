@@ -8,7 +8,7 @@ import { communityMiddleware, panelMiddleware } from '../../../adapters/http/nod
 import { createPanel } from '../../../lib/panel/index.ts'
 import { createTestCommunity } from '../../support/community.ts'
 
-test('`inject` of Fastify gets every answer, of whatever length, and the process lives', async () => {
+test('`inject` of Fastify gets every response, of whatever length, and the process lives', async () => {
   const { community, token } = await createTestCommunity({ allowHttp: true })
   const app = Fastify()
   await app.register(communityPlugin(community))
@@ -49,7 +49,7 @@ function madeUp(method: string, url: string, headers: Record<string, string>, bo
   return { request, response, ended, text: () => Buffer.concat(chunks).toString() }
 }
 
-test('a function platform whose adapter makes requests up gets every answer', async () => {
+test('a function platform whose adapter makes requests up gets every response', async () => {
   const { community, token } = await createTestCommunity()
   const middleware = communityMiddleware(community)
   const ask = async (...parts: Parameters<typeof madeUp>) => {
@@ -65,7 +65,7 @@ test('a function platform whose adapter makes requests up gets every answer', as
   expect(await ask('GET', '/admin/v1/networks/1/me', {})).toMatchObject({ status: 401 })
 })
 
-test('the panel of a function platform is answered', async () => {
+test('the panel of a function platform responds', async () => {
   const { community } = await createTestCommunity()
   const panel = createPanel(community, { authorize: () => ({ actor: 'ada', networks: 'all', access: 'read' }) })
   const { request, response, ended, text } = madeUp('GET', '/admin/panel/1/keys', {})

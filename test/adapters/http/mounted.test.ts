@@ -109,7 +109,7 @@ const echo: FetchHandler = {
   },
 }
 
-test.each(Object.entries(hosts))('in %s a handler answers what reaches its path, and nothing else', async (_, mount) => {
+test.each(Object.entries(hosts))('in %s a handler serves what reaches its path, and nothing else', async (_, mount) => {
   const origin = await mount(echo)
   const posted = await fetch(`${origin}/tools/x`, {
     ...{ method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"a":"é"}' },
@@ -134,7 +134,7 @@ test.each(Object.entries(hosts))('in %s the fault of a handler is a 500 of the h
 })
 
 test.each(Object.entries(hosts))(
-  'in %s a handler may send events as they happen, and answer without a body',
+  'in %s a handler may send events as they happen, and respond without a body',
   async (_, mount) => {
     let send = (_text: string): void => {}
     const origin = await mount({
@@ -164,7 +164,7 @@ test.each(Object.entries(hosts))(
 // Hono reads the body as its server gives it.
 const onNode = Object.entries(hosts).filter(([name]) => name !== 'Hono' && name !== 'Express behind a parser')
 
-test.each(onNode)('in %s a body has at most 16 MiB, and one that breaks off reaches nobody', async (_, mount) => {
+test.each(onNode)('in %s a body has at most 16 MiB, and one that breaks off reaches no one', async (_, mount) => {
   const origin = await mount(echo)
   const send = (bytes: number) => fetch(`${origin}/tools`, { method: 'POST', body: new Uint8Array(bytes) })
   expect((await send(16 * 1024 * 1024)).status).toBe(201)

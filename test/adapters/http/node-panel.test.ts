@@ -64,7 +64,7 @@ test.each([20, 21, 47])('in Express, %i values of one field arrive, whatever its
   expect((await community.endpoints.list('1'))[0]?.events).toHaveLength(events.length)
 })
 
-/** Sends bytes as they are, and resolves with the answer's first line, or with nothing if the connection was closed. */
+/** Sends bytes as they are, and resolves with the response's first line, or with nothing if the connection was closed. */
 function sendBytes(origin: string, bytes: string, end = false): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(origin).port), '127.0.0.1')

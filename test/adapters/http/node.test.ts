@@ -75,7 +75,7 @@ test('two Authorization or Host headers are refused, though Node hands on only t
   expect(await statusOf('Host', 'x', ...authorization)).toBe(200)
 })
 
-test('a body that is too large is answered with 413, announced or not', async () => {
+test('a body that is too large gets a 413, announced or not', async () => {
   const { community, headers } = await hosted()
   const url = await onLoopback(toNodeListener(community))
   const large = JSON.stringify({ title: 'x'.repeat(2 * 1024 * 1024) })
@@ -155,7 +155,7 @@ test('a path is used as it came: dot segments, fragments and backslashes lead to
   expect(await statusOf(tags)).toBe(200)
 })
 
-test('plain HTTP is refused, and so is a forwarded https that nobody said to believe', async () => {
+test('plain HTTP is refused, and so is a forwarded https that no one said to believe', async () => {
   const { community, headers } = await hosted({ allowHttp: false })
   const url = await onLoopback(toNodeListener(community))
   for (const extra of [{}, { 'x-forwarded-proto': 'https' }]) {
@@ -201,7 +201,9 @@ test('Express, below a path: links carry the path, and a form that a parser took
   expect(form.status).toBe(415)
 })
 
-/** As the middleware `compression` does it: the answer passes through a stream, and listeners for `drain` wait on that stream. */
+/**
+ * As the middleware `compression` does it: the response passes through a stream, and listeners for `drain` wait on that stream.
+ */
 const compressing =
   (kept: (gzip: Gzip) => void): RequestHandler =>
   (_request, response, next) => {
@@ -221,7 +223,7 @@ const compressing =
     next()
   }
 
-test('a long answer passes through middleware that compresses, with one listener for its pauses', async () => {
+test('a long response passes through middleware that compresses, with one listener for its pauses', async () => {
   const { community, headers } = await hosted()
   const description = '🌱'.repeat(50_000)
   for (const title of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'])
@@ -307,7 +309,7 @@ test.each(['POST', 'GET'])('a `serve` of the host that throws at a %s ends that 
   expect(answers.map((answer) => (answer.status === 'fulfilled' ? answer.value.status : 'ended'))).toEqual([204, 'ended', 204])
 })
 
-test('a middleware mounted below a path without basePath says so once, and leaves the answer to the host', async () => {
+test('a middleware mounted below a path without basePath says so once, and leaves the response to the host', async () => {
   const said: string[] = []
   const spy = vi.spyOn(console, 'warn').mockImplementation((text: string) => void said.push(text))
   onTestFinished(() => spy.mockRestore())

@@ -160,7 +160,7 @@ test('whether a token works is not counted against its rate limit', async () => 
   expect(counted).toBe(1)
 })
 
-test('a batch lists the tools once, so that a short request has no huge answer', async () => {
+test('a batch lists the tools once, so that a short request has no huge response', async () => {
   const { community, token } = await testCommunity()
   const batch = Array.from({ length: 100 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'tools/list' }))
   const answer = await createMcp(community, { write: ['*'] })(post(batch, { authorization: `Bearer ${token}` }))

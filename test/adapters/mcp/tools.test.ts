@@ -140,7 +140,7 @@ test('the client of the protocol takes every tool as valid', async () => {
   expect((await client.listTools()).tools).toHaveLength(operations.length)
 })
 
-test('agents are told the version of the package', () => {
+test('agents get the version of the package', () => {
   const manifest = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')
   expect(JSON.parse(manifest).version).toBe(version)
 })

@@ -109,7 +109,7 @@ describe('outboxDirectory: a commit of several lines', () => {
   const lines = [...encodeCommit(ids.map((id) => event(id, 'x'.repeat(150_000))))].map((bytes) => Buffer.from(bytes))
   const upTo = (count: number) => Buffer.concat([line('a'), ...lines.slice(0, count)])
 
-  test('comes in its order, in pieces as small as are asked for, wherever a new reader begins', async () => {
+  test('comes in its order, in pieces as small as requested, wherever a new reader begins', async () => {
     expect(lines).toHaveLength(ids.length)
     const directory = directoryWith(Buffer.concat([upTo(8), line('b')]), dead)
     let positions = {}
@@ -272,7 +272,7 @@ describe('outboxDirectory: files of other kinds', () => {
     await source.settle(positions)
   })
 
-  test('anything else is nobody’s business', async () => {
+  test('anything else is no one’s business', async () => {
     const directory = directoryWith(line('a'))
     writeFileSync(join(directory, 'notes.txt'), 'x')
     writeFileSync(join(directory, 'x.v2.ndjson'), 'x')
@@ -297,7 +297,7 @@ describe('outboxDirectory: reading on', () => {
     await outbox.close()
   })
 
-  test('asks for a writer once in a backlog, and again when another one begins', async () => {
+  test('checks a writer once in a backlog, and again when another one begins', async () => {
     const ids = Array.from({ length: 20 }, (_, place) => `e${place}`)
     const directory = directoryWith(Buffer.concat(ids.map(line)), living)
     const oneLine = line('e10').length

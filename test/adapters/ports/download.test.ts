@@ -108,7 +108,7 @@ test('a file in chunks of one byte comes whole', async () => {
   expect(await guardedDownloads(guard()).get(`${origin}/chunks`, 50_000)).toMatchObject({ ok: true, bytes: { length: 40_000 } })
 })
 
-test('a server that does not answer times out', async () => {
+test('a server that does not respond times out', async () => {
   expect(await guardedDownloads(guard({}, 0.2)).get(`${origin}/silent`, 1000)).toEqual({ ok: false, reason: 'failed' })
 })
 

@@ -35,7 +35,7 @@ for (let n = 0; n < 60; n++) {
 await ${name}.close()
 console.log(JSON.stringify(left))`
 
-/** A database that nobody else uses, as the example uses the default schema. */
+/** A database that no one else uses, as the example uses the default schema. */
 async function newDatabase(): Promise<string> {
   const admin = await server.client()
   const name = uniqueName('documented')

@@ -1,4 +1,4 @@
-/** Rate limits when their database does not answer: each process counts for itself, and nobody waits for long. */
+/** Rate limits when their database does not respond: each process counts for itself, and no one waits for long. */
 import { afterEach, expect, test, vi } from 'vitest'
 import { type PostgresRateLimitOptions, postgresRateLimits, type SharedRateLimits } from '../../../adapters/rate-limits/index.ts'
 import { until } from '../../daemon/relay/support.ts'
@@ -14,7 +14,7 @@ const together = 'rate limits: the processes count together again'
 
 afterEach(() => vi.useRealTimers())
 
-/** Counts until the database has been asked again, with keys that nobody looks at. */
+/** Counts until the database has been tried again, with keys that no one looks at. */
 async function recovered(limits: SharedRateLimits, warnings: readonly string[]): Promise<void> {
   await until(async () => {
     await limits.count('somebody', 1e6)
@@ -51,14 +51,14 @@ test('a connection that is cut: each counts for itself, and together again when 
   expect((await rows()).map(({ key }) => key)).toEqual(['after', 'before', 'somebody'])
 })
 
-test('a network that swallows everything: nobody waits longer than the time-out, and no password is shown', async () => {
+test('a network that swallows everything: no one waits longer than the time-out, and no password is shown', async () => {
   const proxy = await proxyTo(server.url)
   const { limits, warnings } = await onPostgres({ url: proxy.url })
   await limits.count('before', 3)
   proxy.silence()
   expect(await passing(limits, 'during')).toBe(3)
   expect(warnings).toEqual([alone])
-  // Nobody waits while it is known to be silent, though the database is asked again and again.
+  // No one waits while it is known to be silent, though the database is tried again and again.
   for (let n = 0; n < 100; n++) await limits.count('during', 3)
   proxy.mend()
   await recovered(limits, warnings)
@@ -79,7 +79,7 @@ test("a host's own pool without a free connection is waited for as long as the t
   expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
 })
 
-test('a table that somebody holds locked: each counts for itself until it is free', async () => {
+test('a table that someone holds locked: each counts for itself until it is free', async () => {
   const { limits, warnings, schema } = await onPostgres({ timeoutMs: 100 })
   await admin.query(`BEGIN; LOCK TABLE "${schema}".rate_limits`)
   const passed = await passing(limits, 'during')
@@ -103,7 +103,7 @@ test('a table that is gone: each counts for itself, and opening them makes it ag
   await recovered(limits, warnings)
 })
 
-test('a key that has used up its minute stays refused while the database does not answer', async () => {
+test('a key that has used up its minute stays refused while the database does not respond', async () => {
   const proxy = await proxyTo(server.url)
   const { limits } = await onPostgres({ url: proxy.url })
   expect(await passing(limits, 'spent')).toBe(3)

@@ -37,7 +37,7 @@ describe('sqlite', () => {
     })
   const table = 'CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL) STRICT'
 
-  test('a key that is taken, and other trouble with a value, are told apart', async () => {
+  test('a key that is taken, and other trouble with a value, are distinguished', async () => {
     const twice = await sql(table, "INSERT INTO t VALUES (1, 'a')", "INSERT INTO t VALUES (2, 'a')")
     const sameId = await sql(table, "INSERT INTO t VALUES (1, 'a')", "INSERT INTO t VALUES (1, 'b')")
     const missing = await sql(table, 'INSERT INTO t VALUES (1, NULL)')
@@ -90,7 +90,7 @@ describe('sqlite', () => {
     expect(ofSqlite.faultOf(write)).toBe('closed')
   })
 
-  test('our errors are nobody else’s', async () => {
+  test('our errors are no one else’s', async () => {
     const typo = await sql('SELEKT 1')
     expect([typo, new TypeError('x'), 'text', undefined].map(ofSqlite.faultOf)).toEqual(Array(4).fill(undefined))
     expect(ofSqlite.storageErrorOf(typo, 'db')).toBe(typo)
@@ -173,7 +173,7 @@ describe('postgres', async () => {
     }
   })
 
-  test('nobody listens, no such database, no such host', async () => {
+  test('no one listens, no such database, no such host', async () => {
     const address = new URL(server.url)
     address.pathname = '/nowhere'
     const connecting = (url: string) =>

@@ -386,7 +386,7 @@ test('the connection of the host may read numbers as BigInt, and rows as lists',
   expect(database.prepare('SELECT 1').get()).toEqual([1n])
 })
 
-test('the answer of a query builder is no answer of `pg`', async () => {
+test('the response of a query builder is no response of `pg`', async () => {
   const client = await server.client()
   const storage = await postgresStorage({ url: server.url, schema: server.newSchema() })
   onTestFinished(() => storage.close())

@@ -4,7 +4,7 @@ import type { OutboxWriter } from '../../../lib/storage/contract.ts'
 /** An outbox that keeps what it is given in an array, and can be told to fail. */
 export interface RecordingOutbox extends OutboxWriter {
   readonly commits: (readonly OutboxRecord[])[]
-  /** Every record, in order; the shape that the storage suite asks for. */
+  /** Every record, in order; the shape that the storage suite needs. */
   readonly records: () => Promise<readonly OutboxRecord[]>
   /** Rejects every append with this, until it is undefined again. */
   failure: Error | undefined

@@ -123,7 +123,7 @@ test('options of the community apply, and wrong ones are named', async () => {
   await expect(testCommunity({ clock: { now: () => 0 } } as unknown as Options)).rejects.toThrow('option `clock` is its own')
 })
 
-test('a server of the test answers over plain HTTP, unless `allowHttp` is false', async () => {
+test('a server of the test responds over plain HTTP, unless `allowHttp` is false', async () => {
   const statuses = []
   for (const options of [{}, { allowHttp: false }]) {
     const { community, network, token } = await testCommunity(options)

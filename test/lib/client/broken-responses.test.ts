@@ -1,4 +1,4 @@
-/** Answers that break on their way, over real connections: pages of proxies, halves of answers, answers that stop. */
+/** Responses that break on their way, over real connections: pages of proxies, halves of responses, responses that stop. */
 import type { RequestListener, ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import {
@@ -43,7 +43,7 @@ const good = '{"id":"5","title":"Oil"}'
 const sendGood = (response: ServerResponse): unknown =>
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': good.length }).end(good)
 
-/** Announces the whole answer, and hangs up after half of it. */
+/** Announces the whole response, and hangs up after half of it. */
 const sendHalf = (response: ServerResponse): void => {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': good.length })
   response.write(good.slice(0, 10), () => response.destroy())
@@ -63,7 +63,7 @@ test('a page of a proxy is a ServerError with its text; a GET is tried again and
   expect(seen.map(({ method }) => method)).toEqual(['GET', 'GET', 'POST'])
 })
 
-test('half of an answer is a lost connection, and the same request is sent again', async () => {
+test('half of a response is a lost connection, and the same request is sent again', async () => {
   let answers = 0
   const { client, seen } = await served((_, response) => (answers++ < 2 ? sendHalf(response) : sendGood(response)))
   expect(await client.tags.create({ title: 'Oil' })).toEqual({ id: '5', title: 'Oil' })
@@ -75,7 +75,7 @@ test('half of an answer is a lost connection, and the same request is sent again
   expect(error).toMatchObject({ code: 'connection_failed', status: undefined })
 })
 
-test('a whole answer with half of the JSON is an InvalidResponse with its text', async () => {
+test('a whole response with half of the JSON is an InvalidResponse with its text', async () => {
   const half = good.slice(0, 10)
   const { client, seen } = await served((_, response) => response.end(half))
   const error: unknown = await client.tags.show(5).catch((error: unknown) => error)
@@ -97,7 +97,7 @@ test('the time-out covers the body, and its connection is dropped', async () => 
   await expect.poll(() => closed, { timeout: 60_000 }).toBe(1)
 })
 
-test('a signal ends a call while its answer arrives', async () => {
+test('a signal ends a call while its response arrives', async () => {
   const stopping = new AbortController()
   const { client, seen } = await served((_, response) => {
     response.writeHead(200, { 'content-type': 'application/json' })

@@ -72,7 +72,7 @@ const idsOf = async (list: AsyncIterable<{ readonly id: unknown }>): Promise<unk
 }
 const searches = (requests: readonly { readonly url: string }[]) => requests.map(({ url }) => new URL(url).search)
 
-test('nothing is sent until a list is used, and an awaited list is asked for once', async () => {
+test('nothing is sent until a list is used, and an awaited list is requested once', async () => {
   const { client, requests } = scripted([linked([1])])
   const list = client.tags.list()
   expect(requests).toEqual([])
@@ -84,7 +84,7 @@ test('nothing is sent until a list is used, and an awaited list is asked for onc
   expect(searches(requests)).toEqual([''])
 })
 
-test('going through all records asks for large pages, if the query names no size', async () => {
+test('going through all records requests large pages, if the query names no size', async () => {
   const { client, requests } = scripted([linked([1]), linked([1]), linked([1]), linked([1])])
   await idsOf(client.tags.list())
   await client.tags.list().toArray({ limit: 7 })
@@ -93,7 +93,7 @@ test('going through all records asks for large pages, if the query names no size
   expect(searches(requests)).toEqual(['?per_page=100', '?per_page=7', '?per_page=100', '?per_page=3'])
 })
 
-test('a loop that ends early asks for no further page', async () => {
+test('a loop that ends early requests no further page', async () => {
   const { client, requests } = scripted([linked([1, 2], 'https://api.test/tags?page=2')])
   for await (const { id } of client.tags.list()) if (String(id) === '1') break
   expect(requests.length).toBe(1)
@@ -163,14 +163,14 @@ test.each([
   expect(requests.length).toBe(1)
 })
 
-test('a header of links that is too long is an invalid answer, and never the end of the list', async () => {
+test('a header of links that is too long is an invalid response, and never the end of the list', async () => {
   const link = `${'</other>; rel="item", '.repeat(4000)}${nextLink}; rel="next"`
   await expect(idsOf(scripted([bare([1], { link }), bare([2])]).client.tags.list())).rejects.toMatchObject({
     ...{ code: 'invalid_response', message: expect.stringContaining('the header Link is longer than 65536 characters') },
   })
 })
 
-test('a server that always sends the whole list is not asked for ever', async () => {
+test('a server that always sends the whole list is not read for ever', async () => {
   const all = Array.from({ length: 100 }, (_, index) => index)
   expect(await idsOf(scripted([bare(all), bare(all)]).client.tags.list())).toEqual(all)
   expect(await idsOf(scripted([bare([...all, 100])]).client.tags.list())).toEqual([...all, 100])
@@ -183,7 +183,7 @@ test('a server that always sends the whole list is not asked for ever', async ()
   )
 })
 
-/** A server that never ends: it answers each request with the next page of a function. */
+/** A server that never ends: it responds to each request with the next page of a function. */
 function endless(pageOf: (number: number) => Response) {
   let number = 0
   const fetch = async () => {
@@ -223,7 +223,7 @@ test('empty pages without an end are an error, and a few of them are accepted', 
   expect(await idsOf(sparse.client.tags.list())).toHaveLength(40)
 })
 
-test('a next link that is no address is an invalid answer', async () => {
+test('a next link that is no address is an invalid response', async () => {
   const list = scripted([linked([1], 'http://[bad')]).client.tags.list()
   await expect(idsOf(list)).rejects.toMatchObject({
     name: 'InvalidResponse',

@@ -74,7 +74,7 @@ test('createClient names every wrong option in one error, and never the token', 
   expect(() => createClient(undefined as unknown as ClientOptions)).toThrow('createClient needs { baseUrl, network, token }')
 })
 
-test('a token may be a function, asked before each try', async () => {
+test('a token may be a function, called before each try', async () => {
   let count = 0
   const token = async () => `token-${++count}`
   const { client, requests } = scripted([json({}, 503), json({})], { token })
@@ -115,7 +115,7 @@ test('ids that are numbers stay as they are sent, or become texts; too large one
   })
 })
 
-test('an answer that is no JSON, or larger than allowed, is refused and not tried again', async () => {
+test('a response that is no JSON, or larger than allowed, is refused and not tried again', async () => {
   const page = scripted([new Response('<html>', { headers: { 'content-type': 'text/html' } })])
   await expect(page.client.me.show()).rejects.toThrow('GET /admin/v1/networks/1/me: the response is not JSON (text/html)')
   let pulled = 0
@@ -183,7 +183,7 @@ test('a server that is not there, and one that hangs up, are lost connections', 
   await expect(client.me.show()).rejects.toMatchObject({ name: 'ConnectionError', code: 'connection_failed' })
 })
 
-test('a POST that is repeated after its answer was lost happens once', async () => {
+test('a POST that is repeated after its response was lost happens once', async () => {
   const { community, token } = await createTestCommunity()
   let lost = 0
   const fetch = async (request: Request) => {

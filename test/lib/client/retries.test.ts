@@ -105,7 +105,7 @@ test('a call may bring its own key and its own number of retries', async () => {
   expect(requests.map(({ headers }) => headers.get('idempotency-key'))).toEqual(['order 7', 'order 7'])
 })
 
-test('onRetry hears of each retry', async () => {
+test('onRetry is notified of each retry', async () => {
   const heard: unknown[] = []
   const onRetry = ({ request, tries, waitMs, error }: { request: string; tries: number; waitMs: number; error: Error }) =>
     heard.push([request, tries, waitMs, error.name])
@@ -178,7 +178,7 @@ test('a try that takes too long is a TimeoutError, and tried again', async () =>
   expect(String(late)).toBe('TimeoutError: DELETE /admin/v1/networks/1/tags/5/: no response within 5000 ms')
 })
 
-test('an answer that stops in the middle is a lost connection', async () => {
+test('a response that stops in the middle is a lost connection', async () => {
   const torn = () => {
     const stream = new ReadableStream({
       start: (controller) => controller.enqueue(new TextEncoder().encode('{"id":')),

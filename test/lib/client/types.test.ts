@@ -34,7 +34,7 @@ test('the records and bodies of every operation are those of its declaration', (
   expectTypeOf<OtherBodies>().toBeNever()
 })
 
-test('a list has the type of its records, and a call without an answer has none', () => {
+test('a list has the type of its records, and a call without a response has none', () => {
   type Member = Awaited<ReturnType<typeof client.members.show>>
   expectTypeOf(client.members.list).returns.toEqualTypeOf<List<Member>>()
   expectTypeOf(client.spaces.members.list).returns.toEqualTypeOf<List<Member>>()
@@ -43,10 +43,10 @@ test('a list has the type of its records, and a call without an answer has none'
   expectTypeOf<ReturnType<Call<undefined>['withResponse']>>().toEqualTypeOf<Promise<CallResponse<undefined>>>()
 })
 
-test('an answer that may be empty may be undefined', async () => {
+test('a response that may be empty may be undefined', async () => {
   const [field, member] = [seeded.textField, seeded.member]
   const answer = await client.customFields.members.answers.upsert(field, member, { text: 'Step by step' })
-  // @ts-expect-error: an answer may have been cleared
+  // @ts-expect-error: a response may have been cleared
   expect(answer.text).toBe('Step by step')
   expect(await client.customFields.members.answers.upsert(field, member, { text: '' })).toBeUndefined()
 })

@@ -32,7 +32,7 @@ test('an event without names, and an unknown event, have no subject', () => {
 
 test('every event has a rule', () => {
   const user = { id: '1' }
-  // A payload with all that events are told apart by.
+  // A payload with all that events are distinguished by.
   const whole = { ...user, member: user, event: user, reported_content: user, custom_field: user, type: 'sent', member_id: '1' }
   const payload = { ...whole, targetable_id: '1', targetable_type: 'Post', invite_id: '1', post_id: '1' }
   for (const name of [...Object.keys(catalogue), ...Object.keys(hostCatalogue)])

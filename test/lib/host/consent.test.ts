@@ -4,7 +4,7 @@ import { createTestCommunity } from '../../support/community.ts'
 
 const bela = { email: 'bela@example.org', first_name: 'Bela', last_name: 'Birch' }
 
-test('consent shows the address from then on, taking it back hides it, and both are told', async () => {
+test('consent shows the address from then on, taking it back hides it, and both send an event', async () => {
   const { community, send, newEvents } = await createTestCommunity()
   const { id } = (await send('members.create', { body: bela })).body
   const address = async () => (await send('members.show', { params: { id } })).body.email
@@ -22,7 +22,7 @@ test('consent shows the address from then on, taking it back hides it, and both 
 })
 
 test.each([true, false])(
-  'newMembersConsent %o holds for whoever is new, unless it is said for one',
+  'newMembersConsent %o holds for everyone who is new, unless it is said for one',
   async (newMembersConsent) => {
     const { community, send, owner } = await createTestCommunity({ newMembersConsent })
     const shown = newMembersConsent ? (email: string) => email : () => ''

@@ -46,7 +46,7 @@ describe('with an encryption key', () => {
     })
   })
 
-  test('the calls answer as without one', async () => {
+  test('the calls return the same as without one', async () => {
     const { community } = await createTestCommunity({ encryptionKeys: [first] })
     const { endpoints } = community
     const added = await endpoints.upsert(good)

@@ -8,7 +8,7 @@ import { createTestCommunity } from '../../support/community.ts'
 const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
 const good = { network_id: '1', url: 'https://example.org/hook', key: 'k' } satisfies NewEndpoint
 
-test('an endpoint is registered, changed under the same URL, and removed; the outbox hears of each', async () => {
+test('an endpoint is registered, changed under the same URL, and removed; the outbox is notified of each', async () => {
   const { community, records } = await createTestCommunity()
   const added = await community.endpoints.upsert({ ...good, events: ['PostCreated'], secrets: [secret] })
   const { key, secrets, ...changed } = await community.endpoints.upsert({
@@ -101,7 +101,7 @@ test.each([31, 33, 63])('a private key of %d bytes is refused', async (bytes) =>
   )
 })
 
-test('keys and secrets are made here where they are asked for, and kept where there are some', async () => {
+test('keys and secrets are made here on request, and kept where there are some', async () => {
   const { community } = await createTestCommunity()
   const made = await community.endpoints.upsert({ ...good, key: true, secrets: true })
   expect(made.key).toMatch(/^[\w-]{43}$/)

@@ -110,7 +110,7 @@ describe('an erasure', () => {
     expect((await send('members.create', { body: run.person })).status).toBe(201)
   })
 
-  test('a second time answers the same, and emits and records nothing but the order to the relay', async () => {
+  test('a second time returns the same, and emits and records nothing but the order to the relay', async () => {
     const run = await communityWithTraces()
     const first = await run.community.members.erase('1', run.zed.id)
     const [lines, before] = [await linesOf(run), await stored(run)]
@@ -187,7 +187,7 @@ describe('an erasure', () => {
     expect((await run.send('plan_invites.show', { params: { ...params, id: byId.id } })).status).toBe(404)
   })
 
-  test('leaves what belongs to somebody else who has the address by now', async () => {
+  test('leaves what belongs to another person who has the address by now', async () => {
     const run = await createTestCommunity()
     const old = await newMember(run, 'zed')
     await run.send('members.delete', { params: { id: old.id } })
@@ -224,7 +224,7 @@ describe('an erasure', () => {
     expect(options).toMatchObject([{ title: 'Navy', member_count: 0 }])
   })
 
-  test('takes the avatar that somebody else has uploaded for the person, under a path of the origin too', async () => {
+  test('takes the avatar that another person has uploaded for them, under a path of the origin too', async () => {
     const { ports, files } = testPorts()
     const { assets } = ports
     const put: AssetStore['put'] = async (bytes, file) => URL.parse((await assets?.put(bytes, file)) ?? '')?.pathname ?? ''
@@ -265,7 +265,7 @@ describe('an erasure', () => {
     expect(await stored(run)).toBe(before)
   })
 
-  test('many kept answers and lines are looked through in batches', async () => {
+  test('many stored responses and lines are looked through in batches', async () => {
     const run = await createTestCommunity()
     const [grace] = await createMembers(run, 'Grace')
     for (let n = 0; n < 230; n++) {

@@ -38,7 +38,7 @@ describe('a ban', () => {
     expect(run.newEvents()).toEqual([])
   })
 
-  test.each(['ban', 'remove'] as const)('the last host is refused a %s, and somebody who is not there is a 404', async (act) => {
+  test.each(['ban', 'remove'] as const)('the last host is refused a %s, and someone who is not there is a 404', async (act) => {
     const run = await createTestCommunity()
     await expect(run.community.members[act]('1', run.owner.id)).rejects.toMatchObject({ status: 422 })
     await expect(run.community.members[act]('1', '77')).rejects.toMatchObject({ status: 404 })

@@ -357,7 +357,7 @@ test('an occurrence of a recurring event is called off once', async () => {
   )
 })
 
-test('ids are numbers in answers and events if the community sets it', async () => {
+test('ids are numbers in responses and events if the community sets it', async () => {
   const t = await createTestCommunity({ ids: 'number' })
   const [grace] = await createMembers(t, 'Grace')
   const board = await t.community.notify.giftLeaderboard({

@@ -124,7 +124,7 @@ test('ids and secrets of a preview are none', async () => {
   expect(really.id).toMatch(/^\d{10,}$/)
 })
 
-test('the hook learns that it is a preview, and its veto refuses it', async () => {
+test('the hook can see that it is a preview, and its veto refuses it', async () => {
   const seen: boolean[] = []
   const t = await createSeededCommunity({
     hooks: {

@@ -3,7 +3,7 @@ import { createTestCommunity, request } from '../../support/community.ts'
 
 const tags = '/admin/v1/networks/1/tags'
 
-test('HEAD is answered as GET, without the body', async () => {
+test('HEAD gets the response of GET, without the body', async () => {
   const { community, token } = await createTestCommunity()
   const headers = { authorization: `Bearer ${token}` }
   const get = await community.fetch(new Request(`https://api.test${tags}`, { headers }))
@@ -100,7 +100,7 @@ test('the documents can be read without a token, with and without a trailing sla
   }
 })
 
-test('answers are kept by no cache and taken for nothing but JSON', async () => {
+test('responses are kept by no cache and taken for nothing but JSON', async () => {
   const { community, token } = await createTestCommunity()
   const headers = { authorization: `Bearer ${token}` }
   const seen = [

@@ -19,7 +19,7 @@ test('`handle` leaves what is not ours to the host, its body untouched', async (
   expect(await request.text()).toBe('{"a":1}')
 })
 
-test('`handle` answers what is ours, a 404 too', async () => {
+test('`handle` serves what is ours, a 404 too', async () => {
   const { community, token } = await createTestCommunity()
   const headers = { authorization: `Bearer ${token}` }
   const tags = await community.handle(new Request('https://api.test/admin/v1/networks/1/tags', { headers }))
@@ -34,7 +34,7 @@ test('a refused request leaves its body unread', async () => {
   expect(request.bodyUsed).toBe(false)
 })
 
-test('`fetch` answers what is not ours with a 404', async () => {
+test('`fetch` responds with a 404 to what is not ours', async () => {
   const { community } = await createTestCommunity()
   const response = await community.fetch(new Request('https://api.test/upload', { method: 'POST', body: 'x' }))
   expect({ status: response.status, body: await response.json() }).toEqual({

@@ -41,7 +41,7 @@ test.each(['; boundary=', '; boundary', ';', '; boundary="a\\"b"', `; boundary=$
   },
 )
 
-/** Sends parts, and gives the answer with the file that was stored. */
+/** Sends parts, and gives the response with the file that was stored. */
 async function uploaded(...parts: readonly string[]) {
   const { ports, files } = testPorts()
   const { community, token } = await createTestCommunity({ ports })

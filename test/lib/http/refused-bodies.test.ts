@@ -24,7 +24,7 @@ const post = (body: ReadableStream<Uint8Array>, headers: Readonly<Record<string,
   duplex: 'half' as const,
 })
 
-test('a body that is too long is read to its end before the answer: its client sees the 413', async () => {
+test('a body that is too long is read to its end before the response: its client sees the 413', async () => {
   const { request } = await testCommunity()
   const events: string[] = []
   const ends = (controller: ReadableStreamDefaultController<Uint8Array>) => {

@@ -46,7 +46,7 @@ test.each([[undefined], [null], [''], ['a b'], ['a\nb'], ['<b>'], ['"'], ['é'],
   },
 )
 
-test('a function of the host that fails is reported, and the answer has an id all the same', async () => {
+test('a function of the host that fails is reported, and the response has an id all the same', async () => {
   const { community, reports, request } = await failing()
   const { headers } = request()
   const answer = await community.serve({
@@ -62,7 +62,7 @@ test('a function of the host that fails is reported, and the answer has an id al
   expect(reports).toEqual([{ task: 'option `requestId`' }, { request_id, operation: 'tags.list' }])
 })
 
-test('no id is asked for without a fault', async () => {
+test('no id is requested without a fault', async () => {
   const { community, token } = await createTestCommunity()
   const request = new Request('https://api.test/admin/v1/networks/1/nothing', { headers: { authorization: `Bearer ${token}` } })
   const about = {

@@ -4,7 +4,7 @@ import { members } from '../../../lib/storage/tables/members.ts'
 import { createTestCommunity } from '../../support/community.ts'
 import { createSeededCommunity, seeded } from '../../support/seed.ts'
 
-test('a direct call gives what the request would have been answered with', async () => {
+test('a direct call gives what the request would have returned', async () => {
   const { community, send } = await createSeededCommunity()
   const params = { id: seeded.member }
   expect(await community.call('members.show', { network: '1', params })).toEqual((await send('members.show', { params })).body)

@@ -32,7 +32,7 @@ test('`before` sees the checked request of every operation', async () => {
   ])
 })
 
-test('`before` is not asked about requests that were refused already', async () => {
+test('`before` is not called for requests that were refused already', async () => {
   const seen: string[] = []
   const { send, sendAs } = await createTestCommunity({ hooks: { before: ({ operation }) => void seen.push(operation.id) } })
   await send('tags.create', { body: {} })
@@ -157,7 +157,7 @@ function scribble(value: unknown): void {
   }
 }
 
-test('a payload is for `after` alone: what the hook changes in it reaches no row, no answer and no webhook', async () => {
+test('a payload is for `after` alone: what the hook changes in it reaches no row, no response and no webhook', async () => {
   const scribbled: string[] = []
   const { send, events } = await createTestCommunity({
     hooks: {
@@ -192,7 +192,7 @@ test('what `after` throws spoils nothing and goes to `onError`', async () => {
   expect(faults).toEqual([[new Error('after'), { task: 'hooks.after', event_id: expect.any(String) }]])
 })
 
-test('a fault in `before` is a 500, and `onError` learns which request it was', async () => {
+test('a fault in `before` is a 500, and `onError` is given which request it was', async () => {
   const faults: { error: unknown; about: FaultContext }[] = []
   const { send } = await createTestCommunity({
     hooks: {

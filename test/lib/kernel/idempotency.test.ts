@@ -9,7 +9,7 @@ const hour = 60 * 60 * 1000
 const once = { 'idempotency-key': 'once' }
 const tag = { body: { title: 'Gardening' }, headers: once }
 
-test('a repeated POST gets the first answer and happens once', async () => {
+test('a repeated POST gets the first response and happens once', async () => {
   const { send } = await createTestCommunity()
   const first = await send('tags.create', tag)
   const second = await send('tags.create', tag)
@@ -105,7 +105,7 @@ test('concurrent duplicates run once', async () => {
   expect((await send('tags.list')).body.items).toHaveLength(1)
 })
 
-test('a duplicate that another process has just answered gets that answer', async () => {
+test('a duplicate that gets its response in another process gets the same one', async () => {
   // The second one does not see the first one's key yet, as in a database where both transactions run at once.
   let blind = false
   const storage = wrappedStorage(memoryStorage(), {
@@ -127,7 +127,7 @@ test('a duplicate that another process has just answered gets that answer', asyn
   expect((await send('tags.list')).body.items).toHaveLength(1)
 })
 
-test('an answer is kept for 24 hours', async () => {
+test('a response is kept for 24 hours', async () => {
   const { send, clock } = await createTestCommunity()
   const first = await send('tags.create', tag)
   clock.advance(24 * hour - 1)

@@ -19,7 +19,7 @@ test('a network is addressed by its id or by its subdomain', async () => {
   expect(bySubdomain).toEqual(byId)
 })
 
-test('a token of another network gets, byte for byte, the answer of a network that does not exist', async () => {
+test('a token of another network gets, byte for byte, the response of a network that does not exist', async () => {
   const { community } = await createTestCommunity()
   const { network } = await community.networks.create({ ...other, subdomain: 'other' })
   const { token } = await community.keys.create({ network_id: network.id, name: 'other', scopes: ['*'] })
@@ -38,7 +38,7 @@ test('a token of another network gets, byte for byte, the answer of a network th
     expect(await raw(community, `/admin/v1/networks/${name}/members`, token), name).toEqual(missing)
 })
 
-test('even a token without scopes learns nothing of another network', async () => {
+test('even a token without scopes reads nothing of another network', async () => {
   const { community, newToken } = await createTestCommunity()
   const token = await newToken(['tags:read'])
   await community.networks.create({ ...other, subdomain: 'other' })

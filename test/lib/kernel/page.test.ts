@@ -12,7 +12,7 @@ const titles = ({ body }: { body: Json }): string[] => body.items.map(({ title }
 const follow = ({ community, token }: TestCommunity, url: string) =>
   request(community, 'GET', url.replace('https://api.test', ''), { headers: { authorization: `Bearer ${token}` } })
 
-test('a page has 25 records unless it is asked for more, and at most 100', async () => {
+test('a page has 25 records unless the request names a number, and at most 100', async () => {
   const { send } = await withTags(103)
   const size = async (query: Record<string, string>) => titles(await send('tags.list', { query })).length
   expect(await size({})).toBe(25)

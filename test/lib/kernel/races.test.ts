@@ -9,7 +9,7 @@ import { createTestCommunity } from '../../support/community.ts'
 import { newMember, newPost, newSpace } from '../../support/records.ts'
 
 /**
- * A storage in which somebody else is faster, as often as the test asks. The others commit the very row that a transaction is
+ * A storage in which another request is faster, as often as the test wants. The others commit the very row that a transaction is
  * about to insert, and the transaction meets its unique key.
  */
 function contested<R extends Row, N>(contestedTable: Table<R, N>) {
@@ -40,7 +40,7 @@ function contested<R extends Row, N>(contestedTable: Table<R, N>) {
   return { storage, ahead }
 }
 
-test('what somebody else has done at the same moment is done', async () => {
+test('what another request has done at the same moment is done', async () => {
   const { storage, ahead } = contested(mutes)
   const test = await createTestCommunity({ storage })
   const post = await newPost(test, (await newSpace(test)).id)
@@ -51,7 +51,7 @@ test('what somebody else has done at the same moment is done', async () => {
   expect(await storage.transaction((tx) => tx.count(mutes, {}))).toBe(1)
 })
 
-test('a request that loses a race gets the same answer as a later one', async () => {
+test('a request that loses a race gets the same response as a later one', async () => {
   const { storage, ahead } = contested(spaceMemberships)
   const test = await createTestCommunity({ storage })
   const { id: space_id } = await newSpace(test)
@@ -61,7 +61,7 @@ test('a request that loses a race gets the same answer as a later one', async ()
   expect(late).toMatchObject({ status: 422, body: { error: 'user_id is already a member of this space' } })
 })
 
-test('what nobody looked for beforehand is refused by the unique key, which names the field', async () => {
+test('what no one looked for beforehand is refused by the unique key, which names the field', async () => {
   const { community } = await createTestCommunity()
   const owner = { email: 'host@example.org', first_name: 'Ada', last_name: 'Host' }
   const again = community.networks.create({ subdomain: 'demo', title: 'Demo', owner })

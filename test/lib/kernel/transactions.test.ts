@@ -126,7 +126,7 @@ test.each([
   expect((await send('tags.list')).body.items).toEqual([])
 })
 
-test('a direct call throws what the request would have been answered, with the reason as its cause', async () => {
+test('a direct call throws what the request would have been refused with, and the reason as its cause', async () => {
   const troubles: (() => unknown)[] = []
   const { community } = await createTestCommunity({ storage: troubled('segments', troubles) })
   const trouble = new StorageError('unavailable', 'disk /dev/sda1 of db-7.internal')

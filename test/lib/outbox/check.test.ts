@@ -164,7 +164,7 @@ test('the message about an unusable record names the record, and no value of it'
   expect(JSON.stringify(unusable)).not.toContain(secret)
 })
 
-test('of very many unusable records in one commit the first ones are told, and how many others there are', () => {
+test('of very many unusable records in one commit the first ones are listed, and how many others there are', () => {
   const { records, unusable } = checkRecords([...Array.from({ length: 5000 }, () => null), event()])
   expect(records).toHaveLength(1)
   expect(unusable).toHaveLength(11)

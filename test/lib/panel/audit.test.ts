@@ -38,7 +38,7 @@ test('each change in the panel leaves its line, with the visitor and the address
   for (const secret of ['given-key', ...secrets]) expect(JSON.stringify(items)).not.toContain(secret)
 })
 
-test('the relay is asked in the name of the visitor, and its work leaves a line if it was done', async () => {
+test('the relay is called in the name of the visitor, and its work leaves a line if it was done', async () => {
   const relay = relayOf({ '1': [deliveryOf('5'), deliveryOf('6')] })
   const { post, community } = await createTestPanel(ada, { relay })
   const { id } = await community.endpoints.upsert({ network_id: '1', url: 'https://hooks.example.org/a', key: 'k' })

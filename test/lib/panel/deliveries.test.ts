@@ -74,7 +74,7 @@ test('a filter that cannot be right lists nothing, and resends nothing', async (
   expect([relay.filters, relay.resends]).toEqual([[], []])
 })
 
-test('a delivery shows its attempts, its body when asked for, masked fields as dots, and hostile texts as texts', async () => {
+test('a delivery shows its attempts, its body when requested, masked fields as dots, and hostile texts as texts', async () => {
   const { get } = await createTestPanel(admin, { relay: relayOf({ 1: [failed] }), maskedFields: ['Email'] })
   const closed = (await get('1/deliveries/f1')).text
   expect(closed).toContain('10,000 ms')
@@ -218,7 +218,7 @@ test('resending all without a state means what failed, and names the endpoint', 
   ])
 })
 
-test('endpoints of one host are told apart by their paths, and equal ones by their ids', async () => {
+test('endpoints of one host are distinguished by their paths, and equal ones by their ids', async () => {
   const { get, community } = await createTestPanel(admin, { relay: relayOf() })
   const add = async (url: string, name?: string) =>
     (await community.endpoints.upsert({ network_id: '1', url, key: true, ...(name === undefined ? {} : { name }) })).id

@@ -60,7 +60,7 @@ test.each([
   expect(faults).toHaveLength(1)
 })
 
-test('a form that meets a fault is answered with the advice to look before it is sent again', async () => {
+test('a form that meets a fault gets a page with the advice to look before it is sent again', async () => {
   const { community } = await createTestPanel()
   const keys = { ...community.keys, create: () => Promise.reject(new StorageError('unknown', secret)) }
   const by: typeof community.by = (actor) => ({ ...community.by(actor), keys })
@@ -96,7 +96,7 @@ test.each([
   expect(faults).toHaveLength(10)
 })
 
-test('a relay that answers nonsense is a fault of one page, and no other page has it', async () => {
+test('a relay that responds with nonsense is a fault of one page, and no other page has it', async () => {
   const relay = {
     ...relayOf({ 1: [deliveryOf('d1')] }).admin,
     get: async () => ({ id: 'd1' }) as never,
@@ -121,7 +121,7 @@ test('an onError that throws spoils no page', async () => {
   expect((await panel(new Request('https://panel.test/admin/panel/1/keys')))?.status).toBe(500)
 })
 
-test('a download that cannot be read to its end ends early, and the host hears of it once', async () => {
+test('a download that cannot be read to its end ends early, and the host is notified of it once', async () => {
   const { community, faults } = await createTestPanel()
   let pages = 0
   const list: typeof community.audit.list = async (query) => {

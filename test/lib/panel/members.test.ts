@@ -16,7 +16,7 @@ async function panelWithBanned(...given: Parameters<typeof createTestPanel>) {
   return { ...run, grace: String(grace.id), noor: String(noor.id), stateOf }
 }
 
-test('the list shows names in their own direction, states, and why, when and by whom somebody was banned', async () => {
+test('the list shows names in their own direction, states, and why, when and by whom someone was banned', async () => {
   const { get, grace, noor } = await panelWithBanned()
   const { status, text } = await get('1/members')
   expect(status).toBe(200)
@@ -63,7 +63,7 @@ test('a filter that cannot be is a 422, with its words still there', async () =>
   expect(long.text).toContain('id="q-wrong"')
 })
 
-test('a ban is lifted by a question and an answer, once, and the audit names the visitor', async () => {
+test('a ban is lifted by a question and its confirmation, once, and the audit names the visitor', async () => {
   const { get, post, grace, stateOf, community } = await panelWithBanned()
   const question = (await get(`1/members/${grace}/unban`)).text
   expect(question).toContain('Lift the ban?')
@@ -134,7 +134,7 @@ describe('permissions', () => {
     expect((await post(`1/members/${grace}/unban`)).status).toBe(303)
   })
 
-  test('a visitor of another network finds nobody', async () => {
+  test('a visitor of another network finds no one', async () => {
     const { get, post, grace } = await panelWithBanned({ ...admin, networks: ['2'] })
     expect((await get('1/members')).status).toBe(404)
     expect((await get('2/members')).text).not.toContain('Hopper')

@@ -9,7 +9,7 @@ const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
 test.each(['', '1/keys', '1/keys/new', '1/nowhere', '9/keys', 'assets/none.css'])(
-  'the answer to %j has the policy headers, and no style or handler in the page',
+  'the response to %j has the policy headers, and no style or handler in the page',
   async (path) => {
     const { get } = await createTestPanel()
     const { headers, text } = await get(path)
@@ -93,7 +93,7 @@ test('the panel is closed without a visitor', async () => {
   expect((await post('1/keys', { name: 'a', access: '*' })).status).toBe(403)
 })
 
-test('another network is answered as one that does not exist', async () => {
+test('another network gets the response of one that does not exist', async () => {
   const { get, post, community } = await createTestPanel({ ...admin, networks: ['demo'] })
   expect((await get('1/keys')).status).toBe(200)
   const [foreign, missing] = [await get('2/keys'), await get('9/keys')]
@@ -161,7 +161,7 @@ test('a form is bounded, and one that breaks off is refused', async () => {
   expect((await send('1/keys', json)).status).toBe(415)
 })
 
-test('a storage that fails is a page without internals, and the host hears of it', async () => {
+test('a storage that fails is a page without internals, and the host is notified of it', async () => {
   const { community, faults } = await createTestPanel()
   const networks = { ...community.networks, find: () => Promise.reject(new Error('secret of the database')) }
   const panel = createPanel({ ...community, networks }, { authorize: () => admin, onError: (error) => faults.push(error) })

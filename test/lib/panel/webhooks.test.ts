@@ -102,7 +102,7 @@ test("the host's own endpoint is shown and cannot be changed", async () => {
     expect((await post(`1/webhooks/${id}/${action}`, { url, key: 'make' })).status).toBe(404)
 })
 
-test('the state of endpoints comes from the relay, and hostile answers to a test are text', async () => {
+test('the state of endpoints comes from the relay, and hostile responses to a test are text', async () => {
   const relay = relayOf()
   const { get, post, community } = await createTestPanel(admin, {
     relay,

@@ -24,7 +24,7 @@ test("a request of Node's own server is read here", async () => {
   expect(await answerOf(listener)).toBe(`200 ${event.event_id}`)
 })
 
-test("a body above the limit is answered, and the connection of Node's server is not cut before", async () => {
+test("a body above the limit gets a response, and the connection of Node's server is not cut before", async () => {
   const listener: RequestListener = (request, response) =>
     void show(request, { maxBytes: 1000 }).then((text) => response.writeHead(413).end(text))
   expect(await answerOf(listener, 'x'.repeat(100_000))).toBe('413 413 body_too_large')

@@ -123,7 +123,7 @@ test('the tolerance may be another one', async () => {
   expect(await outcome(await deliveryOf(), { tolerance: Infinity, now: () => 0 })).toBe('received')
 })
 
-test('the key is checked before the body is read, and before the method of nobody', async () => {
+test('the key is checked before the body is read, and before any method', async () => {
   const endless = new ReadableStream({ pull: () => new Promise(() => {}) })
   const init = { method: 'POST', headers: { authorization: 'Bearer wrong' }, body: endless, duplex: 'half' }
   expect(await outcome(new Request(url, init as RequestInit))).toBe('401 key_wrong')
@@ -205,7 +205,7 @@ test('an event is a duplicate when its work was done, and no sooner', async () =
   expect((await receive(await deliveryOf(), { ...options, store })).duplicate).toBe(true)
 })
 
-test('a Set and a store that answers later are stores', async () => {
+test('a Set and a store that responds later are stores', async () => {
   const ids = new Set<string>()
   const later = { has: async (id: string) => ids.has(id), add: async (id: string) => void ids.add(id) }
   for (const store of [new Set<string>(), later]) {
@@ -221,7 +221,7 @@ test('the memory forgets the oldest events above its bound', async () => {
   expect(() => memoryStore({ max: 0 })).toThrow('option `max`')
 })
 
-test('respond does the work of an event once and answers 204 each time', async () => {
+test('respond does the work of an event once and sends a 204 each time', async () => {
   const store = memoryStore()
   const worked: string[] = []
   const answer = async () =>
@@ -241,7 +241,7 @@ test('an event whose work fails is done by its next delivery', async () => {
   expect(worked).toEqual([event.event_id])
 })
 
-test('respond answers a refused delivery with the status, the code and a sentence', async () => {
+test('respond refuses a delivery with the status, the code and a sentence', async () => {
   const never = () => {
     throw new Error('never')
   }

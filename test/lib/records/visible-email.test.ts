@@ -56,7 +56,7 @@ test.each(combinations)(
   },
 )
 
-test('only the answer that creates a member shows the address as supplied', async () => {
+test('only the response that creates a member shows the address as supplied', async () => {
   const { send, newEvents, events } = await createSeededCommunity()
   const supplied = 'New.Member@Example.ORG'
   const body = { email: supplied, first_name: 'New', last_name: 'Member' }

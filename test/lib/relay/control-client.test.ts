@@ -6,7 +6,7 @@ const url = 'http://127.0.0.1:9464'
 const answering = (body: unknown, status = 200) =>
   relayAdminOverControl({ url, key: 'k', fetch: async () => new Response(JSON.stringify(body), { status }) })
 
-test('a relay that does not answer in time counts as away', async () => {
+test('a relay that does not respond in time counts as away', async () => {
   const silent = (_: unknown, init?: RequestInit) =>
     new Promise<Response>((_, fail) => init?.signal?.addEventListener('abort', () => fail(init.signal?.reason)))
   const admin = relayAdminOverControl({ url, key: 'k', timeoutMs: 20, fetch: silent })
@@ -14,7 +14,7 @@ test('a relay that does not answer in time counts as away', async () => {
   await expect(admin.test({ network_id: '1', endpoint_id: '7' })).rejects.toMatchObject({ name: 'TimeoutError' })
 })
 
-test('an answer without the mark of a control of this version is refused, because another program may have the port', async () => {
+test('a response without the mark of a control of this version is refused, because another program may have the port', async () => {
   await expect(answering({ running: 'yes' }).status({ network_id: '1' })).rejects.toThrow('responds in an unknown form')
   await expect(answering({ items: [{ id: '1' }], next: null }).list({ network_id: '1', limit: 5 })).rejects.toThrow(
     'unknown form',
@@ -25,7 +25,7 @@ test('an answer without the mark of a control of this version is refused, becaus
   await expect(answering({ error: 'busy' }, 503).count({ network_id: '1' })).rejects.toThrow('responds with 503')
 })
 
-test('a link with an id that cannot be one asks nothing of the relay', async () => {
+test('a link with an id that cannot be one sends nothing to the relay', async () => {
   const admin = relayAdminOverControl({ url, key: 'k', fetch: () => Promise.reject(new Error('asked')) })
   expect(await admin.get({ network_id: '1', id: '../2/status' })).toBeUndefined()
   expect(await admin.progress({ network_id: '1', id: '../../livez' })).toBeUndefined()

@@ -196,7 +196,7 @@ test('what is neither a form nor JSON is 415, and a broken form 400', async () =
 })
 
 test.each(['application/x-www-form-urlencoded', 'Application/X-WWW-Form-Urlencoded; charset=UTF-8'])(
-  'a download may be asked for in a form without files: %s',
+  'a download may be requested in a form without files: %s',
   async (type) => {
     const { community, token, stored } = await withStore()
     const form = { asset_style: 'cover', source_url: downloadable, 'metadata[is_main_image]': 'true' }
@@ -381,7 +381,7 @@ test('an address that was stored with its origin stays as it is', async () => {
   expect((await send('badges.create', { body: { title: 'Rose', avatar_id: '77' } })).body.avatar_url).toBe(old)
 })
 
-test('what is fetched from `source_url` is in flight until it is answered, and has the same bound', async () => {
+test('what is fetched from `source_url` is in flight until the response, and has the same bound', async () => {
   const { ports } = testPorts()
   const fetched: number[] = []
   const community = await withStore({

@@ -46,7 +46,7 @@ test('an asset that the network does not have is refused', async () => {
   })
 })
 
-test('deleting a badge takes it from every member, who are each told of', async () => {
+test('deleting a badge takes it from every member, each with an event', async () => {
   const { send, newEvents } = await createSeededCommunity()
   const { body: badge } = await send('badges.show', { params: { id: seeded.badge } })
   await send('member_badges.create', { params: { member_id: seeded.loner }, body: { badge_id: badge.id } })

@@ -154,7 +154,7 @@ async function collectionOfFive() {
   return { test, id, spaces, order, names }
 }
 
-test('ordering a whole collection answers with its spaces by place', async () => {
+test('ordering a whole collection returns its spaces by place', async () => {
   const { test, id, spaces, order } = await collectionOfFive()
   const ordered = await order([
     ['A', 5],
@@ -182,7 +182,7 @@ test('spaces that are not named keep their order in the places that are left', a
   expect(await names()).toBe('DEBCA')
 })
 
-test('the answer to an order has every space, whatever page is asked for', async () => {
+test('the response to an order has every space, whatever page is requested', async () => {
   const { test, id, order } = await collectionOfFive()
   for (let place = 6; place <= 30; place++) {
     const space = await newSpace(test, `S${place}`)

@@ -141,7 +141,7 @@ test.each([
   expect(test.newEvents()).toEqual([])
 })
 
-test('a reply belongs to the post of the comment that it answers', async () => {
+test('a reply belongs to the post of the comment that it replies to', async () => {
   const { test, space, post, comment } = await commentable()
   const elsewhere = await newComment(test, (await newPost(test, space.id)).id)
   const refused = await comment('Hello', { reply_to_id: elsewhere.id })

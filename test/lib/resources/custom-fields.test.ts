@@ -7,7 +7,7 @@ const asked = { privacy: 'public', response_by: 'individual_member' }
 const categoriesOf = async (send: Awaited<ReturnType<typeof createSeededCommunity>>['send'], id: string) =>
   (await send('members.show', { params: { id } })).body.categories
 
-test('a new dropdown has its options, made by who asked for it', async () => {
+test('a new dropdown has its options, made by the caller', async () => {
   const { send, owner, newEvents } = await createTestCommunity()
   const body = { ...asked, title: 'Plant', response_type: 'dropdown_single_select', options: ['Rose', 'Fern'] }
   const created = await send('custom_fields.create', { body })
@@ -100,7 +100,7 @@ test("the network's own two fields can be neither changed nor deleted", async ()
   expect((await send('custom_fields.list')).body).toEqual(fields)
 })
 
-test('notify_all_members asks the host to tell everybody, once the field can be seen', async () => {
+test('notify_all_members has the host notify everyone, once the field can be seen', async () => {
   const { send, events } = await createSeededCommunity()
   const params = { id: seeded.textField }
   await send('custom_fields.update', { params, body: { status: 'hidden', notify_all_members: true } })

@@ -43,7 +43,7 @@ test('an address of a removed member may be taken within a space, too', async ()
   expect(await holder()).toBe(alan.id)
 })
 
-test('a removed member whose address was taken comes back as somebody else', async () => {
+test('a removed member whose address was taken comes back as another person', async () => {
   const { leave, take, grace, send, holder, alan, acceptInvite, ...t } = await setUp()
   await leave('members.remove_from_network')
   await take()
@@ -55,7 +55,7 @@ test('a removed member whose address was taken comes back as somebody else', asy
   expect(await holder()).toBe(again.id)
 })
 
-test('a removed member whose address nobody took is the same member when they come back', async () => {
+test('a removed member whose address was not taken is the same member when they come back', async () => {
   const { leave, grace, send, ...t } = await setUp()
   await leave('members.remove_from_network')
   expect((await newMember({ send, ...t }, 'grace')).id).toBe(grace.id)
@@ -82,7 +82,7 @@ test('the refusal of an address names the kind of its member', async () => {
   expect((await take('edsger@example.org')).body).toEqual({ error: 'email is already a limited member of this network' })
 })
 
-test('a former member who comes back while somebody takes their address is in once', async () => {
+test('a former member who comes back while their address is taken is in once', async () => {
   const { leave, take, send } = await setUp()
   await leave('members.remove_from_network')
   const body = { email, first_name: 'Grace', last_name: 'Hopper' }

@@ -148,7 +148,7 @@ test.each(['invites.update', 'invites.replace'])('%s with the address of the inv
   expect(mails()).toBe(2)
 })
 
-test('an invite to the network is sent again to nobody who is in or has accepted', async () => {
+test('an invite to the network is not sent again once its person is in or has accepted', async () => {
   const { invite, send, accept, mails } = await setUp()
   const { body: made } = await invite()
   const { id } = await accept(made.id)
@@ -160,7 +160,7 @@ test('an invite to the network is sent again to nobody who is in or has accepted
   expect(mails()).toBe(1)
 })
 
-test('an invite that ended may be changed to somebody else', async () => {
+test('an invite that ended may be changed to another person', async () => {
   const { inviteTo, member, send, mails, leave } = await setUp()
   const { id } = await member()
   const { params } = await inviteTo({ user_id: id })
@@ -170,7 +170,7 @@ test('an invite that ended may be changed to somebody else', async () => {
   expect(mails()).toBe(2)
 })
 
-test('nobody is invited while they join', async () => {
+test('no one is invited while they join', async () => {
   const { invite, send, listed } = await setUp()
   const join = () => send('members.create', { body: { email, first_name: 'Grace', last_name: 'Hopper' } })
   await Promise.all([invite(), join(), invite(), invite()])

@@ -16,7 +16,7 @@ async function setUp() {
   }
 }
 
-test('an invite is answered with 200, listed, and its mail is asked for', async () => {
+test('an invite gets a 200, is listed, and its mail is requested', async () => {
   const { send, invite, owner, mails, newEvents } = await setUp()
   const made = await invite({ recipient_first_name: 'Katherine', recipient_last_name: 'Johnson' })
   expect(made.status).toBe(200)

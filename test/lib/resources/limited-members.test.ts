@@ -30,7 +30,7 @@ const joined = (id: string) => ({
   payload: { member: { id, member_type: 'full' }, space_id: '1', network_id: '1' },
 })
 
-test('creating a member with the address of a limited one makes them full, and is answered as for a new member', async () => {
+test('creating a member with the address of a limited one makes them full, and the response is that for a new member', async () => {
   const { create, send, limited, newEvents, events, space } = await setUp()
   const mails = events('host').length
   const made = await create({ email: 'Grace@Example.org' })
@@ -59,7 +59,7 @@ test('the last host stays one when they become a full member', async () => {
   expect((await create()).status).toBe(201)
 })
 
-test('a member is not made limited by creating them, and the refusal tells which kind they are', async () => {
+test('a member is not made limited by creating them, and the refusal says which kind they are', async () => {
   const { create, space, newEvents } = await setUp()
   const limited = { member_type: 'limited', space_ids: [space.id] }
   expect(await create(limited)).toMatchObject({

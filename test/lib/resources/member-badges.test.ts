@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { nobody } from '../../support/community.ts'
 import { createSeededCommunity, seeded } from '../../support/seed.ts'
 
-test('a badge given is answered with 201 and told of; given again it changes nothing', async () => {
+test('giving a badge gets a 201 and sends an event; given again it changes nothing', async () => {
   const { send, newEvents, network } = await createSeededCommunity()
   const params = { member_id: seeded.loner }
   const { body: badge } = await send('badges.show', { params: { id: seeded.badge } })

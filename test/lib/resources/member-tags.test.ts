@@ -4,7 +4,7 @@ import { createSeededCommunity, seeded } from '../../support/seed.ts'
 
 const member = { member_id: seeded.loner }
 
-test('a tag put on a member is answered with 200, told of once, and counted once', async () => {
+test('a tag put on a member gets a 200, sends one event, and is counted once', async () => {
   const { send, newEvents, network } = await createSeededCommunity()
   const given = await send('member_tags.create', { params: member, body: { tag_id: seeded.tag } })
   const tag = (await send('tags.show', { params: { id: seeded.tag } })).body

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createTestCommunity, request } from '../../support/community.ts'
 import { demo, neighbour } from '../../support/records.ts'
 
-test.each(['/1', '/1/', '/demo', '/demo/'])('the network answers at %s', async (path) => {
+test.each(['/1', '/1/', '/demo', '/demo/'])('the network responds at %s', async (path) => {
   const { community, token } = await createTestCommunity()
   const headers = { authorization: `Bearer ${token}` }
   const shown = await request(community, 'GET', `/admin/v1/networks${path}`, { headers })

@@ -119,7 +119,7 @@ test('a deleted option is taken out of answers and categories; an answer with no
   expect(newEvents()).toEqual([])
 })
 
-test('a tag deleted as an option is taken from its members, who are told of', async () => {
+test('a tag deleted as an option is taken from its members, each with an event', async () => {
   const { send, newEvents } = await createSeededCommunity()
   const { body: tag } = await send('tags.show', { params: { id: seeded.tag } })
   await send('options.delete', { params: { custom_field_id: tag.custom_field_id, id: tag.id } })

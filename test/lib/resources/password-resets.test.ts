@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createTestCommunity, nobody } from '../../support/community.ts'
 import { neighbour, newMember } from '../../support/records.ts'
 
-test('the host is asked to mail a password reset, at the address itself', async () => {
+test('the host is to mail a password reset, at the address itself', async () => {
   const test = await createTestCommunity()
   const { id } = await newMember(test, 'grace', { send_welcome_email: false })
   const { body: member } = await test.send('members.show', { params: { id } })
@@ -15,7 +15,7 @@ test('the host is asked to mail a password reset, at the address itself', async 
   expect(test.newEvents()).toEqual([])
 })
 
-test('nobody is mailed for a member who is not there, has left, or is of another network', async () => {
+test('no one is mailed for a member who is not there, has left, or is of another network', async () => {
   const test = await createTestCommunity()
   const gone = await newMember(test, 'gone', { send_welcome_email: false })
   await test.send('members.delete', { params: { id: gone.id } })

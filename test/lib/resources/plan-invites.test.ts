@@ -19,7 +19,7 @@ async function setUp() {
   }
 }
 
-test('an address is invited to a plan: 200, shown and listed, and the mail is asked for with its message', async () => {
+test('an address is invited to a plan: 200, shown and listed, and the mail is requested with its message', async () => {
   const { send, create, owner, plan_id, mails } = await setUp()
   const made = await create({ query: { email, message: 'Do come.' } })
   expect(made.status).toBe(200)
@@ -98,7 +98,7 @@ test('who has access already is not invited', async () => {
   expect([refused.status, refused.body]).toEqual([422, { error: 'user_id is already a member of this plan' }])
 })
 
-test.each(['plan_invites.resend_patch', 'plan_invites.resend_put'])('%s asks for the mail again', async (operation) => {
+test.each(['plan_invites.resend_patch', 'plan_invites.resend_put'])('%s requests the mail again', async (operation) => {
   const { send, create, clock, plan_id, mails } = await setUp()
   const { body: made } = await create({ query: { email } })
   clock.advance(1000)
@@ -121,7 +121,7 @@ test('an invited member who has another address by now gets the mail there, and 
   expect([again.status, again.body]).toEqual([422, { error: 'user_id is already invited to this plan' }])
 })
 
-test('an invite is not sent again to somebody who is banned or has access', async () => {
+test('an invite is not sent again to someone who is banned or has access', async () => {
   const { send, create, grace, plan_id, mails, notify } = await setUp()
   const params = { plan_id, id: (await create({ query: { user_id: grace.id } })).body.id }
   await notify.subscription({ network: '1', member_id: grace.id, plan_id })

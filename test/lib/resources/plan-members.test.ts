@@ -10,7 +10,7 @@ async function setUp(plan: { pricing_type?: 'free' | 'nonpaid' | 'subscription';
   return { ...t, ...t.community, grace, plan_id: id, give }
 }
 
-test('direct access answers with the plan and makes a member of it', async () => {
+test('direct access returns the plan and makes a member of it', async () => {
   const { send, give, grace, plan_id } = await setUp()
   const given = await give(grace.id)
   expect([given.status, given.body]).toEqual([200, (await send('plans.show', { params: { id: plan_id } })).body])
@@ -19,7 +19,7 @@ test('direct access answers with the plan and makes a member of it', async () =>
   expect((await send('plan_members.show', { params: { plan_id, member_id: grace.id } })).body).toEqual(member)
 })
 
-test('integrations are told of direct access as of a purchase for which nothing was paid, once', async () => {
+test('integrations are notified of direct access as of a purchase for which nothing was paid, once', async () => {
   const { give, grace, plan_id, newEvents, send } = await setUp({ pricing_type: 'nonpaid' })
   newEvents()
   await give(grace.id)

@@ -98,7 +98,7 @@ test('an archived plan is still shown and listed, by its status, and takes no mo
   expect([again.status, again.body]).toEqual([422, { error: 'The plan is archived already' }])
 })
 
-test('archiving cancels the subscription of somebody who has left, too', async () => {
+test('archiving cancels the subscription of someone who has left, too', async () => {
   const { send, notify, newEvents, grace, plan } = await setUp()
   await notify.subscription({ network: '1', plan_id: plan.id, member_id: grace.id })
   await send('members.remove_from_network', { params: { id: grace.id } })
@@ -175,7 +175,7 @@ test('a purchase in the App Store keeps its buyer in the plan', async () => {
   expect(newEvents()).toEqual([])
 })
 
-test('a member without access cannot be taken off a plan, nor can somebody who does not exist', async () => {
+test('a member without access cannot be taken off a plan, nor can someone who does not exist', async () => {
   const { send, params } = await setUp()
   const refused = await send('plans.remove_member', { params })
   expect([refused.status, refused.body]).toEqual([422, { error: 'The member has no access to this plan' }])

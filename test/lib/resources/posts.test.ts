@@ -71,7 +71,7 @@ test.each([
   expect(post.post_type).toBe(post_type)
 })
 
-test('notify asks the host to tell the members, but for those who have muted the post', async () => {
+test('notify has the host notify the members, but for those who have muted the post', async () => {
   const test = await createTestCommunity()
   const space = await newSpace(test)
   const { body: post } = await test.send('posts.create', {
@@ -105,7 +105,7 @@ test.each([
   expect(test.newEvents()).toEqual([])
 })
 
-test('nobody posts into a space of another network', async () => {
+test('no one posts into a space of another network', async () => {
   const test = await createTestCommunity()
   const { space } = await neighbour(test)
   const refused = await test.send('posts.create', { body: { space_id: space.id, title: 'Hello' } })

@@ -57,7 +57,7 @@ test('a purchase shows the buyer, the plan as it was bought, and the payment', a
   expect(shown.body).toEqual(purchase)
 })
 
-test('the list can be asked for one plan, one member, or both', async () => {
+test('the list can be filtered by one plan, one member, or both', async () => {
   const { notify, buy, listed, purchase, plan, grace, alan } = await setUp()
   const other = await notify.plan({ network: '1', name: 'Other', pricing_type: 'free' })
   const second = await buy(alan.id)

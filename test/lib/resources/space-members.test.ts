@@ -105,7 +105,7 @@ test('a role in a space is no role in the network', async () => {
   expect(me.role).toBe('contributor')
 })
 
-test('a bad role or the address of somebody else is refused', async () => {
+test('a bad role or the address of another person is refused', async () => {
   const { test, params } = await spaceWithMember()
   const change = (body: object) => test.send('space_members.update', { params, body })
   expect(await change({ role: 'owner' })).toMatchObject({
@@ -198,7 +198,7 @@ test('a banned member cannot come back by any way', async () => {
   const invite = { recipient_email: 'Grace@example.org' }
   expect((await test.send('invites.create', { body: invite })).status).toBe(422)
   expect((await test.send('plan_invites.create', { params: { plan_id: '501' }, body: invite })).status).toBe(422)
-  // Nobody else may take the address over either, and come in with it.
+  // No one else may take the address over either, and come in with it.
   expect((await test.send('members.update', { params: { id: test.owner.id }, body: { email: body.email } })).status).toBe(422)
   expect(test.newEvents()).toEqual([])
 })

@@ -44,7 +44,7 @@ test.each([
   expect(await send('tags.create', { body })).toMatchObject({ status: 422, body: { error } })
 })
 
-test('deleting a tag takes it from every member, who are each told of', async () => {
+test('deleting a tag takes it from every member, each with an event', async () => {
   const { send, tag, newEvents, network } = await withTag()
   const join = async (name: string) => {
     const body = { email: `${name}@example.org`, first_name: name, last_name: 'X', send_welcome_email: false }

@@ -11,7 +11,7 @@ import { wrappedStorage } from '../../support/storage.ts'
 const at = '2026-11-20T10:00:00.000Z'
 const stamp = (id: number) => ({ id: String(id), created_at: at, updated_at: at })
 
-/** A storage that counts how often it is asked, and the rows that it gives. */
+/** A storage that counts how often it is called, and the rows that it gives. */
 async function countingStorage() {
   const counts = { calls: 0, rows: 0 }
   const counted = <T extends readonly unknown[] | unknown>(result: T): T => {
@@ -114,7 +114,7 @@ test.each([
 
 const alike = ['VIP', 'VIP\u200b', 'V\u200bIP', 'VI\u00adP', 'VIP\ufe0f', '\u202aVIP\u202c', 'V\u2060I\u{e0041}P']
 
-test('titles that differ by what nobody sees are one', async () => {
+test('titles that differ by invisible characters are one', async () => {
   const { send } = await createTestCommunity()
   const statuses = async (operation: string, bodyOf: (title: string) => object) => {
     const made: number[] = []

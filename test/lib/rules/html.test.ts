@@ -45,7 +45,7 @@ test.each([
   expect(new URL(url).href).toBe(new URL(text).href)
 })
 
-test('characters that nobody sees stay where there is no address', () => {
+test('invisible characters stay where there is no address', () => {
   expect(commentHtml('\u202eשלום\u202c 👩‍🌾')).toBe('\u202eשלום\u202c 👩‍🌾')
 })
 

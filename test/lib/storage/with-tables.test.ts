@@ -69,7 +69,7 @@ test("a change goes into the host's table, in the same transaction as its event"
   expect(database.prepare('SELECT count(*) AS events FROM folkmoot_outbox').get()).toEqual({ events: 1 })
 })
 
-test('an operation that the host left out is answered with 403, which names its manager', async () => {
+test('an operation that the host left out gets a 403, which names its manager', async () => {
   const { send } = await application()
   const { status, body } = await send('POST', '/members', { email: 'new@example.org', first_name: 'New', last_name: '' })
   expect({ status, body }).toEqual({
@@ -78,7 +78,7 @@ test('an operation that the host left out is answered with 403, which names its 
   })
 })
 
-test("what the host's table cannot keep is refused, and nobody hears of it", async () => {
+test("what the host's table cannot keep is refused, and no one is notified of it", async () => {
   const { database, send } = await application()
   const removed = await send('DELETE', '/members/10')
   const changed = await send('PATCH', '/members/10', { first_name: 'Rear Admiral', email: 'new@example.org' })
@@ -116,7 +116,7 @@ test("people who are given something are locked by the host's own function, and 
   expect(database.prepare('SELECT * FROM people').all()).toEqual(before)
 })
 
-test('nothing is given to people who have gone, or to nobody', async () => {
+test('nothing is given to people who have gone, or to no one', async () => {
   const { send } = await application()
   const space = await send('POST', '/spaces', { name: 'Lobby' })
   for (const user_id of ['11', '12'])

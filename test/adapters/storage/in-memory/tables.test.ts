@@ -81,7 +81,7 @@ function take(subject: TableInMemory, log: Change[], next: Step) {
 }
 
 describe('a table in memory', () => {
-  test('answers every query as a look at every row would, whatever was done and undone before', { timeout: 120_000 }, () => {
+  test('responds to every query as a look at every row would, whatever was done and undone before', { timeout: 120_000 }, () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(step, query), { maxLength: 60 }), (script) => {
         const subject = tableInMemory(shape)

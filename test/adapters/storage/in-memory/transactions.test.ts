@@ -36,7 +36,7 @@ const tick = () => new Promise((resolve) => setImmediate(resolve))
 const noSpace = () => new StorageError('full', 'no space left')
 
 describe('group commit', () => {
-  test('takes what was asked for together as one group, and what came during it as the next', async () => {
+  test('takes what was requested together as one group, and what came during it as the next', async () => {
     const { storage, group, groups } = held()
     const first = [1, 2, 3].map((id) => insertAndTell(storage, thing(id)))
     const one = await group(0)
@@ -282,7 +282,7 @@ describe('a transaction in memory', () => {
     expect(log.join(', ')).toBe('r1 in, r2 in, r1 out, r2 out, w1 in, w1 out, r3 in, r3 out, w2 in, w2 out')
   })
 
-  test('that only reads begins in the same turn of the event loop when nobody writes', () => {
+  test('that only reads begins in the same turn of the event loop when no one writes', () => {
     const storage = open()
     let begun = false
     void storage.transaction(

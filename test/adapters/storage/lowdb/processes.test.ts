@@ -37,11 +37,11 @@ describe('lowdb and processes', () => {
 
     expect(acknowledged.length).toBeGreaterThan(rounds * 10)
     expect(acknowledged.filter((id) => !stored.has(id))).toEqual([])
-    // Every stored thing was told of, and nothing that was not stored.
+    // Every stored thing was confirmed, and nothing that was not stored.
     expect([...told].sort()).toEqual([...stored].filter((id) => id !== '0').sort())
   })
 
-  test('a second process is refused and told what to do, and the first works on', patience, async () => {
+  test('a second process is refused and shown what to do, and the first works on', patience, async () => {
     const directory = temporaryDirectory()
     const path = join(directory, 'db.json')
     const first = startChild('lowdb-write-for-ever', [directory, '1'])

@@ -41,7 +41,7 @@ async function forwarding(at: string | number, prepare: (near: Socket) => Promis
   return { stop, port: (forwarder.address() as AddressInfo).port }
 }
 
-/** The server's side of TLS, after the message that asks for it. */
+/** The server's side of TLS, after the message that requests it. */
 const overTls =
   ({ key, cert }: Certificate) =>
   async (near: Socket): Promise<Socket> => {
@@ -62,7 +62,7 @@ async function tried(url: string): Promise<unknown> {
   }
 }
 
-test('while the server of a Unix socket is down the API answers 503 with Retry-After, and then works again', async () => {
+test('while the server of a Unix socket is down the API responds with 503 and Retry-After, and then works again', async () => {
   const directory = temporaryDirectory()
   const socket = join(directory, `.s.PGSQL.${port}`)
   const { stop } = await forwarding(socket)
@@ -85,7 +85,7 @@ test('while the server of a Unix socket is down the API answers 503 with Retry-A
   expect(await answer()).toEqual([200, null])
 })
 
-test('a certificate that nobody vouches for is named with what to do, and its file in the address opens the storage', async () => {
+test('a certificate that no one vouches for is named with what to do, and its file in the address opens the storage', async () => {
   const made = certificateFor('localhost')
   const { port } = await forwarding(0, overTls(made))
   const url = Object.assign(new URL(server.url), { hostname: 'localhost', port: String(port) })

@@ -82,7 +82,7 @@ test.each(pools)('on %s every kind of write works with the second try, whatever 
     // An addition that fails in a shared commit runs again by itself.
     if (!way.startsWith('an addition')) expect([way, await once(run(storage, 2))]).not.toEqual([way, 'written'])
     else await once(run(storage, 2))
-    // Where nobody sees why a transaction was rolled back, it costs a try for each session.
+    // Where no one sees why a transaction was rolled back, it costs a try for each session.
     if (way.endsWith('swallows')) for (let tries = 1; tries < size; tries++) await once(run(storage, 2))
     expect([way, await once(run(storage, 3)), await once(run(storage, 4))]).toEqual([way, 'written', 'written'])
   }
@@ -107,7 +107,7 @@ test('while the server takes no changes, reads work and their sessions stay', as
   expect(await once(insertAndTell(storage, 3))).toBe('written')
 })
 
-test('the API answers writes again after the first 503', async () => {
+test('the API accepts writes again after the first 503', async () => {
   const pool = server.pool()
   const storage = await postgresStorage({ pool, schema: server.newSchema() })
   const community = await createTestCommunity({ storage })

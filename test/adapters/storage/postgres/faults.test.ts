@@ -81,7 +81,7 @@ test('a connection that breaks before the commit is a lost race: nothing was wri
   expect(await thingIds(storage)).toEqual(['3'])
 })
 
-test('connections that break while nobody uses them are replaced, and end no process', async () => {
+test('connections that break while no one uses them are replaced, and end no process', async () => {
   const storage = await open()
   const pids: unknown[] = []
   await Promise.all(
@@ -122,7 +122,7 @@ test('a statement that waits too long is canceled with a sentence', async () => 
   expect(await storage.transaction((tx) => tx.get(things, '1'))).toMatchObject({ size: 1 })
 })
 
-test('an empty pool is refused in time, and the API answers 503 with Retry-After', async () => {
+test('an empty pool is refused in time, and the API responds with 503 and Retry-After', async () => {
   const schema = server.newSchema()
   const storage = await postgresStorage({ url: server.url, schema, poolSize: 1, connectTimeoutMs: 200 })
   const community = createCommunity({ storage, allowHttp: true })

@@ -1,4 +1,4 @@
-/** Transactions of one connection, where each begins before the COMMIT of the last one is answered. */
+/** Transactions of one connection, where each begins before the COMMIT of the last one gets a response. */
 import { expect, onTestFinished, test } from 'vitest'
 import { postgresStorage } from '../../../../adapters/storage/postgres.ts'
 import { testPostgres } from '../../../support/postgres.ts'
@@ -47,7 +47,7 @@ test('a COMMIT that is refused undoes its own transaction only', async () => {
   expect(await kept()).toEqual(without3)
 })
 
-test('a COMMIT whose answer is lost is unknown, and the transaction behind it happens once', async () => {
+test('a COMMIT whose response is lost is unknown, and the transaction behind it happens once', async () => {
   const { proxy, writeFive, kept } = await open()
   proxy.loseCommits('"event_id":"3"', 'answer', 1)
   expect(await writeFive()).toEqual([undefined, undefined, 'unknown', undefined, undefined])

@@ -1,4 +1,4 @@
-/** A PostgreSQL in trouble, seen by those who call the API over HTTP: right answers or a 503, and nobody waits for ever. */
+/** A PostgreSQL in trouble, seen by those who call the API over HTTP: right responses or a 503, and no one waits for ever. */
 import { createServer as createHttpServer, type Server as HttpServer } from 'node:http'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
@@ -97,8 +97,8 @@ test('while a lock holds all connections, requests get 503 with Retry-After in t
 })
 
 /**
- * A way to PostgreSQL of which every connection is cut after so many bytes of answers, one number after the other. It also
- * cuts before some answers to COMMIT, so that their outcome is unknown.
+ * A way to PostgreSQL of which every connection is cut after so many bytes of responses, one number after the other. It also
+ * cuts before some responses to COMMIT, so that their outcome is unknown.
  */
 async function cutting(bytes: readonly number[]) {
   const { hostname, port } = new URL(server.url)
@@ -127,7 +127,7 @@ async function cutting(bytes: readonly number[]) {
       if (cut.off || (left >= 0 && !isCommit)) return void near.write(chunk)
       cut.count++
       if (isCommit) return end()
-      // In the middle of an answer.
+      // In the middle of a response.
       near.write(chunk.subarray(0, chunk.length >> 1), end)
     })
   })
@@ -140,7 +140,7 @@ async function cutting(bytes: readonly number[]) {
   return { url: url.href, cut }
 }
 
-test('while connections are cut in the middle, every answer is right or a 503, and nothing is half done', async () => {
+test('while connections are cut in the middle, every response is right or a 503, and nothing is half done', async () => {
   const { url, cut } = await cutting([60_000, 20_000, 26_000, 33_000, 21_000, 41_000, 24_000, 29_000])
   const { space, get, write, titles } = await outside({ url, poolSize: 4, connectTimeoutMs: 2_000, statementTimeoutMs: 5_000 })
   const answers: Sent[] = []
@@ -151,7 +151,7 @@ test('while connections are cut in the middle, every answer is right or a 503, a
     Array.from({ length: 6 }, async (_, one) => {
       for (let n = 0; n < 40; n++) {
         const title = `${one} ${n}`
-        // With a key it is sent until it is answered, as by a client that wants it done once; without one it is sent once.
+        // With a key it is sent until it has a response, as by a client that wants it done once; without one it is sent once.
         const key = one % 2 === 0 ? title : undefined
         let answer: Sent
         do {

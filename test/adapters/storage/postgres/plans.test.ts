@@ -27,7 +27,7 @@ const ownPlans = async ({ native }: Tx): Promise<readonly number[]> => {
   return rows.map(({ plans }) => Number(plans))
 }
 
-test('a page that is asked for often has one plan for all values', async () => {
+test('a page that is requested often has one plan for all values', async () => {
   const storage = await filled()
   const plans = await storage.transaction(async (tx) => {
     for (let time = 0; time < 20; time++) await tx.find(things, { where: { network_id: '1' }, limit: 26 })

@@ -30,7 +30,7 @@ async function watched() {
   return { ...community, storage, space, ways }
 }
 
-/** Without the ends of snapshots, for which nobody waits: they travel with what comes next. And without hints to the relay. */
+/** Without the ends of snapshots, for which no one waits: they travel with what comes next. And without hints to the relay. */
 const waited = (sent: readonly (readonly string[])[]) =>
   sent.map((texts) => (texts[0] === 'COMMIT' ? texts.slice(1) : texts)).filter(({ length }) => length > 0)
 
@@ -67,7 +67,7 @@ test('a post with its event waits three times: what it reads travels with the BE
   ])
 })
 
-test('posts of one turn have a commit each, with which the next one begins, and each is kept as it was answered', async () => {
+test('posts of one turn have a commit each, with which the next one begins, and each is kept as it was sent', async () => {
   const { ways, send, space } = await watched()
   const titles = ['Roses', 'Tulips', 'Asters']
   const sent = () =>
@@ -83,7 +83,7 @@ test('posts of one turn have a commit each, with which the next one begins, and 
   expect(kept.map(({ body }) => body)).toEqual(answers.map(({ body }) => body))
 })
 
-test('where another one waits for the connection, its BEGIN travels with the COMMIT, and each has its own answer', async () => {
+test('where another one waits for the connection, its BEGIN travels with the COMMIT, and each has its own response', async () => {
   const { ways, storage } = await watched()
   const write = (id: string) =>
     storage.transaction(async (tx) => {
@@ -103,7 +103,7 @@ test('a post to a space that is missing is not stored', async () => {
   expect(await storage.transaction((tx) => tx.count(posts, {}), { readOnly: true })).toBe(0)
 })
 
-test('a first statement that writes travels with the BEGIN, and a later one waits for its answer', async () => {
+test('a first statement that writes travels with the BEGIN, and a later one waits for its response', async () => {
   const { storage, ways } = await watched()
   const remove = (tx: Tx) => tx.remove(spaces, '900')
   expect(await ways(() => storage.transaction(remove))).toEqual([['BEGIN', 'DELETE spaces'], ['COMMIT']])

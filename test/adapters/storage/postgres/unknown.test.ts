@@ -1,4 +1,4 @@
-/** A connection that breaks between COMMIT and its answer: the outcome is unknown. */
+/** A connection that breaks between COMMIT and its response: the outcome is unknown. */
 import { expect, onTestFinished, test } from 'vitest'
 import { postgresStorage } from '../../../../adapters/storage/postgres.ts'
 import { createTestCommunity } from '../../../support/community.ts'
@@ -41,7 +41,7 @@ const unknown = {
   request_id: expect.any(String),
 }
 
-test('a post without a key whose commit has no answer is a 503: it may have been written', async () => {
+test('a post without a key whose commit has no response is a 503: it may have been written', async () => {
   const { proxy, rows, events, write, faults, insertInto } = await behindProxy()
   proxy.loseCommits(insertInto('posts'), 'answer', 1)
   const { status, body, headers } = await write()
@@ -79,7 +79,7 @@ test.each(['answer', 'request'] as const)(
   },
 )
 
-test('while the database stays away, the answer is not that nothing was written', async () => {
+test('while the database stays away, the response is not that nothing was written', async () => {
   const { proxy, rows, write, insertInto } = await behindProxy()
   proxy.loseCommits(insertInto('posts'), 'answer', 1)
   proxy.onLost(() => proxy.cut())

@@ -220,7 +220,7 @@ test('a relay that shares a store reads a bounded number of bytes per batch, but
   expect(await read(4 * bytes)).toEqual([4, false])
 })
 
-test('a relay that shares a store asks for fewer commits after large ones', async () => {
+test('a relay that shares a store requests fewer commits after large ones', async () => {
   const schema = server.newSchema()
   const { storage } = await postgres(schema)
   for (let index = 0; index < 60; index++) await tell(storage, `${index}`)

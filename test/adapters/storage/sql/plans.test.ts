@@ -120,7 +120,7 @@ test('SQLite scans no table for any request, and sorts nothing by itself', async
   await storage.close()
   const database = new DatabaseSync(path)
   onTestFinished(() => database.close())
-  // The plan depends on the indexes alone: SQLite has no statistics unless somebody asks for them.
+  // The plan depends on the indexes alone: SQLite has no statistics unless they are gathered.
   const plans = statements.map(({ sql, values, ofList }) => {
     const steps = prepared(database, `EXPLAIN QUERY PLAN ${sql}`).all(...(values as string[]))
     return { sql, ofList, plan: steps.map(({ detail }) => String(detail)) }

@@ -1,17 +1,17 @@
-/** When snapshots begin, where the database takes time to answer. */
+/** When snapshots begin, where the database takes time to respond. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { postgresDialect } from '../../../../adapters/sql/postgres/dialect.ts'
 import { statementsOf } from '../../../../adapters/sql/statements.ts'
 import { nestingIn } from '../../../../adapters/storage/nesting.ts'
 import { sharedSnapshots } from '../../../../adapters/storage/sql/snapshots.ts'
 
-// The wait for an answer ends by a timer, which no slow machine may fire early here.
+// The wait for a response ends by a timer, which no slow machine may fire early here.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
 afterEach(() => void vi.useRealTimers())
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
-/** Snapshots of a database whose answers the test gives. */
+/** Snapshots of a database whose responses the test gives. */
 function slowDatabase() {
   const answers: PromiseWithResolvers<void>[] = []
   const snapshots = sharedSnapshots({
@@ -33,7 +33,7 @@ function slowDatabase() {
   return { answers, arrives }
 }
 
-test('reads that arrive before the answer to a snapshot begin together when it is there', async () => {
+test('reads that arrive before the response to a snapshot begin together when it is there', async () => {
   const { answers, arrives } = slowDatabase()
   const [first, second, third] = [await arrives(), await arrives(), await arrives()]
   expect(await first.number).toBe(1)
@@ -50,7 +50,7 @@ test('reads do not wait for a snapshot that could not begin', async () => {
   expect(await second.number).toBe(2)
 })
 
-test('an answer that does not come holds up nobody for longer than 10 ms', async () => {
+test('a response that does not come holds up no one for longer than 10 ms', async () => {
   const { answers, arrives } = slowDatabase()
   const [first, second] = [await arrives(), await arrives()]
   expect(await first.number).toBe(1)

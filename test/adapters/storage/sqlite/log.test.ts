@@ -124,7 +124,7 @@ test('after a failed sync nothing is reported as written before the log has move
   await expect(insertAndTell(storage, 1)).rejects.toMatchObject({ code: 'unknown' })
   fails = false
 
-  // Somebody who reads an earlier state keeps the log from being emptied.
+  // Someone who reads an earlier state keeps the log from being emptied.
   const reader = new DatabaseSync(path, { timeout: 60_000 })
   onTestFinished(() => reader.close())
   reader.exec('BEGIN; SELECT count(*) FROM folkmoot_things')
@@ -179,7 +179,7 @@ test('a write that changes nothing syncs nothing', async () => {
   expect(syncs).toBe(before)
 })
 
-test('a read is answered when commits of other processes are on the disk that it may have seen', async () => {
+test('a read gets a response when commits of other processes are on the disk that it may have seen', async () => {
   const [theirs, ours] = [held(), held()]
   const { path, storage } = await open(theirs.sync)
   const other = await sqliteStorage({ path, tables: [things, others], openLog: logWith(ours.sync) })
@@ -217,7 +217,7 @@ test('the log is closed behind the sync that runs and the one that waits', async
   expect(steps).toEqual(['synced', 'synced', 'closed'])
 })
 
-test('the log is small again when somebody who read an old snapshot for long has left', long, async () => {
+test('the log is small again when someone who read an old snapshot for long has left', long, async () => {
   const { path, storage } = await open((real) => real())
   let last = 0
   const write = (count: number) =>

@@ -63,7 +63,7 @@ function contentOf({ file, log }: Disk): { readonly things: readonly string[]; r
   }
 }
 
-test('a power failure leaves everything that was told, and each other transaction as a whole or not at all', async () => {
+test('a power failure leaves everything that was confirmed, and each other transaction as a whole or not at all', async () => {
   const path = join(temporaryDirectory(), 'db.sqlite')
   const coin = coins()
   const disk = (): Disk => ({ file: readFileSync(path), log: readFileSync(`${path}-wal`) })
@@ -110,7 +110,7 @@ test('a power failure leaves everything that was told, and each other transactio
     })
     told.add(String(id))
   }
-  // Somebody else moves the log into the file now and then.
+  // Another process moves the log into the file now and then.
   const other = new DatabaseSync(path, { timeout: 5_000 })
   onTestFinished(() => other.close())
   for (let id = 1; id <= 260; id += 4) {

@@ -13,7 +13,7 @@ async function open() {
   return { path, storage }
 }
 
-test('a read sees what another connection committed before it was asked for, though it shares a snapshot with an older one', async () => {
+test('a read sees what another connection committed before it was requested, though it shares a snapshot with an older one', async () => {
   const { path, storage } = await open()
   await insertAndTell(storage, 1)
   const another = new DatabaseSync(path)
@@ -65,7 +65,7 @@ test('what one read throws is its own affair', async () => {
   ])
 })
 
-test('a read that takes its time keeps its snapshot, and holds up nobody else', async () => {
+test('a read that takes its time keeps its snapshot, and holds up no one else', async () => {
   const { storage } = await open()
   await insertAndTell(storage, 1)
   const { promise: word, resolve: go } = Promise.withResolvers<void>()
@@ -84,7 +84,7 @@ test('a read that takes its time keeps its snapshot, and holds up nobody else', 
   expect(await slow).toEqual([1, 1])
 })
 
-test('more reads than there are connections are answered, each from its own snapshot, and closing waits for them', async () => {
+test('more reads than there are connections get a response, each from its own snapshot, and closing waits for them', async () => {
   const { storage } = await open()
   await insertAndTell(storage, 1)
   const { promise: word, resolve: go } = Promise.withResolvers<void>()

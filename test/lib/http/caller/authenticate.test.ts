@@ -104,7 +104,7 @@ describe('a busy key on SQLite stops immediately when it is revoked', () => {
     expect(await ask()).toBe(401)
   })
 
-  test("by the host's own transaction, also if somebody asked in the same turn of the event loop", async () => {
+  test("by the host's own transaction, also after a request in the same turn of the event loop", async () => {
     const { community, storage, path, key, ask } = await busyKey()
     const database = new DatabaseSync(path)
     onTestFinished(() => database.close())
@@ -179,7 +179,7 @@ test('the last use of a key is kept to the minute', async () => {
   clock.advance(30_000)
   await send('me.show')
   const used = async () => (await community.keys.list('1')).find(({ redacted }) => redacted === redactToken(token))?.last_used_at
-  // Nobody waits for it to be written.
+  // No one waits for it to be written.
   await vi.waitFor(async () => expect(await used()).toBe('2026-11-20T10:01:00.000Z'), { timeout: 60_000 })
   clock.advance(60_000)
   await send('me.show')
@@ -222,7 +222,7 @@ test('the scheme of the header is not case-sensitive', async () => {
     expect((await request(community, 'GET', me, { headers: { authorization: header } })).status).toBe(200)
 })
 
-test('a host with its own keys is asked first, and ours still work', async () => {
+test('a host with its own keys is called first, and ours still work', async () => {
   const seen: string[] = []
   const host: { owner: string } = { owner: '' }
   const { community, owner, token, send } = await createTestCommunity({

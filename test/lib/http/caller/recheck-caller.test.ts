@@ -53,7 +53,7 @@ const requests: Readonly<Record<string, { status: number; sent: readonly [method
 }
 
 describe.each(Object.entries(requests))('%s with a key that was just used', (_name, { status, sent }) => {
-  test('is answered with 401 once the key is revoked, and does nothing', async () => {
+  test('gets a 401 once the key is revoked, and does nothing', async () => {
     const { community, key, ask, seen, files } = await remembered()
     await community.keys.revoke('1', key.id)
     const answer = await ask(...sent)
@@ -62,7 +62,7 @@ describe.each(Object.entries(requests))('%s with a key that was just used', (_na
     expect(await community.call('tags.list', { network: '1' })).toMatchObject({ items: [] })
   })
 
-  test('is answered as by any key if nothing has changed', async () => {
+  test('gets the response of any key if nothing has changed', async () => {
     const { ask } = await remembered()
     expect((await ask(...sent)).status).toBe(status)
   })
@@ -111,7 +111,7 @@ test('a network that was renamed or has another plan is found and counted as it 
   expect([found.status, found.headers.get('ratelimit-limit')]).toEqual([200, '100'])
 })
 
-test('an answer shows the network as it is now', async () => {
+test('a response shows the network as it is now', async () => {
   const { ask, change } = await remembered()
   await change.network({ title: 'Garden' })
   expect((await ask('GET', `${root}/`)).body.title).toBe('Garden')

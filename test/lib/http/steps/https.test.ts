@@ -22,7 +22,7 @@ test('plain HTTP is refused before anything else is looked at', async () => {
   expect(await call(community, 'http://api.test/admin/v1/spec.json')).toEqual(refused)
 })
 
-test('the first plain request tells the developer how to allow it, once for each community', async () => {
+test('the first plain request shows the developer how to allow it, once for each community', async () => {
   const said: string[] = []
   const spy = vi.spyOn(console, 'warn').mockImplementation((text: string) => void said.push(text))
   onTestFinished(() => spy.mockRestore())

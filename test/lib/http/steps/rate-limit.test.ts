@@ -30,7 +30,7 @@ const onPlan = async (test: TestCommunity, service_plan: 'standard' | 'premium' 
 
 const perMinute = { standard: 2, premium: 3, unlimited: null }
 
-test('every answer has the number of requests left, and one too many is a 429', async () => {
+test('every response has the number of requests left, and one too many is a 429', async () => {
   const { limiter } = counting()
   const community = await createTestCommunity({ rateLimiter: limiter, limits: { perMinute } })
   await onPlan(community, 'standard')

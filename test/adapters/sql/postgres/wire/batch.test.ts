@@ -19,7 +19,7 @@ const insert = 'INSERT INTO leaves VALUES ($1, $2)'
 const codesOf = (settled: readonly PromiseSettledResult<unknown>[]) =>
   settled.map((each) => (each.status === 'fulfilled' ? 'done' : each.reason.code))
 
-test('each statement of a batch gets its own answer, with its rows and their number', async () => {
+test('each statement of a batch gets its own response, with its rows and their number', async () => {
   const { client } = await connected()
   const answers = await Promise.all([
     send(client, 'BEGIN'),
@@ -46,11 +46,11 @@ test('each statement of a batch gets its own answer, with its rows and their num
   ])
 })
 
-test('an answer that has arrived does not wait for the statements behind it', async () => {
+test('a response that has arrived does not wait for the statements behind it', async () => {
   const { client } = await connected()
   const other = await server.client()
   await other.query('SELECT pg_advisory_lock(7)')
-  // PostgreSQL sends 8 KiB at a time, so the end of an answer leaves with the one behind it.
+  // PostgreSQL sends 8 KiB at a time, so the end of a response leaves with the one behind it.
   const long = "SELECT repeat('x', 100000)"
   const [first, , waiting] = [send(client, long), send(client, long), send(client, 'SELECT pg_advisory_lock(7)')]
   expect(String((await first).rows[0]?.[0])).toHaveLength(100_000)
@@ -74,7 +74,7 @@ test('a write behind a BEGIN that fails does not run', async () => {
   expect(await kept()).toEqual([])
 })
 
-test('statements before the one that fails have their answers, and the connection continues', async () => {
+test('statements before the one that fails have their responses, and the connection continues', async () => {
   const { client, kept } = await connected()
   const sent = [
     send(client, 'BEGIN'),
@@ -98,7 +98,7 @@ test('a statement that cannot be parsed may be sent again under its name', async
   expect((await read()).rows).toEqual([['0']])
 })
 
-test('statements that wait for their answer get the error when the connection ends', async () => {
+test('statements that wait for their response get the error when the connection ends', async () => {
   const { client } = await connected()
   client.on('error', () => {})
   const sent = [send(client, 'BEGIN'), send(client, 'SELECT pg_terminate_backend(pg_backend_pid())'), send(client, 'COMMIT')]
