@@ -4,6 +4,7 @@ import { listenOn } from '../../../../adapters/sql/postgres/listen.ts'
 import { notifierOver } from '../../../../adapters/sql/postgres/notifier.ts'
 import { channelOf } from '../../../../adapters/storage/postgres/outbox.ts'
 import type { Clock } from '../../clock.ts'
+import { createPollLoop } from '../../poll-loop.ts'
 import { type Plan, row } from '../database.ts'
 import type { Intake } from '../intake.ts'
 import { createIngester } from '../plans/ingest.ts'
@@ -18,7 +19,6 @@ import { farMs, patienceOf } from './lease-time.ts'
 import { createLeases, type Tended } from './leases.ts'
 import { arrange, arrangeAll, type Progress } from './order.ts'
 import { recordTick } from './record-tick.ts'
-import { startRenewals } from './renewals.ts'
 import { waitingReader } from './waiting-reader.ts'
 
 export interface PostgresStoreOptions {
@@ -48,8 +48,9 @@ function oneAtATime() {
   }
 }
 
-/** A lease is renewed this often within its time. */
+/** A lease is renewed this often within its time, and whether that is due is looked at every so many milliseconds. */
 const renewals = 6
+const renewalCheckMs = 50
 /** Endpoints without a relay are claimed at most this often, in milliseconds: another relay may be about to claim them. */
 const claimInterval = 250
 
@@ -124,10 +125,18 @@ export async function openPostgresStore({ url, schema, clock, lease }: PostgresS
     }
   }
 
-  const renewing = startRenewals({
+  /** Renews the lease, whatever else waits for the database. */
+  let renewedAt = clock.monotonic()
+  const renewing = createPollLoop({
     clock,
-    interval: () => leases.time.length / renewals,
-    renew: async () => void (await renew().catch(() => undefined)),
+    interval: renewalCheckMs,
+    async step() {
+      if (clock.monotonic() - renewedAt < leases.time.length / renewals) return false
+      renewedAt = clock.monotonic()
+      await renew().catch(() => undefined)
+      return false
+    },
+    failed: () => undefined,
   })
 
   async function poll(): Promise<StoreChanges | undefined> {
