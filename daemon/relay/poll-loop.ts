@@ -3,12 +3,14 @@ import type { Clock } from './clock.ts'
 
 export interface PollLoopParts {
   readonly clock: Clock
-  /** Milliseconds of the pause. */
-  readonly interval: number
+  /** Milliseconds of the pause, 200 by default. */
+  readonly interval?: number
   /** Returns whether there is more to do immediately. */
   readonly step: () => Promise<boolean>
   /** Called for each failure. */
   readonly failed: (error: unknown) => void
+  /** Calls `hint` soon after something may have changed; never a promise. The result ends it. */
+  readonly watch?: (hint: () => void) => () => void
 }
 
 export interface PollLoop {
@@ -25,7 +27,7 @@ const longestPause = 5000
 /** A step that takes longer than this, in milliseconds, hangs. */
 const longestStep = 30_000
 
-export function createPollLoop({ clock, interval, step, failed }: PollLoopParts): PollLoop {
+export function createPollLoop({ clock, interval = 200, step, failed, watch }: PollLoopParts): PollLoop {
   let healthy = true
   let begun: number | undefined
   let stopped = false
@@ -69,16 +71,20 @@ export function createPollLoop({ clock, interval, step, failed }: PollLoopParts)
     }
   }
 
+  function hint(): void {
+    hinted = true
+    if (!failing) ring()
+  }
+
   const running = run()
+  const stopWatching = watch?.(hint)
   return {
     get healthy() {
       return healthy && (begun === undefined || clock.monotonic() - begun < longestStep)
     },
-    hint() {
-      hinted = true
-      if (!failing) ring()
-    },
+    hint,
     async stop() {
+      stopWatching?.()
       stopped = true
       ring()
       await running

@@ -13,7 +13,7 @@ import { type RelayEvents, safely } from './events.ts'
 import { startIngest } from './ingest/ingest.ts'
 import { type Maintenance, startMaintenance } from './maintenance.ts'
 import { openOperatorStore, openStore } from './open-store.ts'
-import { startStoreWatcher } from './schedule/lease/store-watcher.ts'
+import { createPollLoop } from './poll-loop.ts'
 import { createScheduler, type Scheduler } from './schedule/scheduler.ts'
 import type { Resolve } from './send/guard.ts'
 import type { ProxyNews } from './send/proxy-gate.ts'
@@ -127,7 +127,17 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
     const { tracing } = options
     const scheduler = createScheduler({ ...context, store, sender, random, encryptionKeys, lacking, tracing }, recovered)
     for (const notice of recovered.notices) events.onNotice(notice)
-    const watcher = startStoreWatcher(store, scheduler.follow, clock, events)
+    // What others change in the store: the command line, and the relays that share it.
+    const watcher = createPollLoop({
+      clock,
+      async step() {
+        const changes = await store.poll()
+        if (changes) scheduler.follow(changes)
+        return false
+      },
+      failed: (error) => events.onFault('the relay store cannot be polled', error),
+      watch: (hint) => store.watch(hint),
+    })
     const ingest = startIngest({
       ...context,
       intake,

@@ -4,9 +4,6 @@ import { createPollLoop } from '../poll-loop.ts'
 import type { Intake } from '../store/intake.ts'
 import type { Ingested } from '../store/store.ts'
 
-/** Without a hint the outbox is polled this often, in milliseconds. */
-const pollInterval = 200
-
 export interface Ingest {
   /** Whether the last poll of the outbox succeeded. */
   readonly healthy: boolean
@@ -45,11 +42,10 @@ export function startIngest({ intake, clock, timeline, settings, events, onInges
 
   const loop = createPollLoop({
     clock,
-    interval: pollInterval,
     step,
     failed: (error) => events.onFault('the outbox cannot be ingested', error),
+    watch: (hint) => intake.watch(hint),
   })
-  const stopWatching = intake.watch(loop.hint)
   return {
     get healthy() {
       return loop.healthy
@@ -57,9 +53,6 @@ export function startIngest({ intake, clock, timeline, settings, events, onInges
     get behindFor() {
       return clock.monotonic() - caughtUp
     },
-    stop() {
-      stopWatching()
-      return loop.stop()
-    },
+    stop: loop.stop,
   }
 }
