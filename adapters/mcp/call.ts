@@ -30,12 +30,16 @@ function checkNames({ name, inputSchema }: Tool, given: Arguments): void {
 async function resultOf(client: Client, tool: Tool, given: Arguments, signal: AbortSignal): Promise<Arguments> {
   const { operation } = tool
   checkNames(tool, given)
-  const { body, ...rest } = given
+  const { body, preview, if_preview: token, ...rest } = given
+  if (preview !== undefined && typeof preview !== 'boolean') throw new TypeError('preview must be true or false')
+  if (token !== undefined && typeof token !== 'string') throw new TypeError('if_preview must be the token of a preview')
   const ids = idsIn(operation.path)
   const params = Object.fromEntries(ids.map((name) => [name, rest[name]]))
   const query = Object.fromEntries(Object.entries(rest).filter(([name]) => !ids.includes(name)))
   const parts = { params, ...(operation.body ? { body: body ?? {} } : {}) }
-  const call = async (query: Arguments): Promise<unknown> => client.call(operation.id, { ...parts, query }, { signal })
+  if (preview) return { ...(await client.preview(operation.id, { ...parts, query }, { signal })) }
+  const options = { signal, ...(token === undefined ? {} : { ifPreview: token }) }
+  const call = async (query: Arguments): Promise<unknown> => client.call(operation.id, { ...parts, query }, options)
   // A list is awaited for its page.
   if (isList(operation)) return readPageFor(tool, query, async (query) => (await call(query)) as ListPage)
   const result = await call(query)

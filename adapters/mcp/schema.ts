@@ -33,6 +33,14 @@ const page = {
   },
 }
 
+const preview = {
+  preview: { type: 'boolean', description: 'Only show what this would change, with a token: nothing is changed.' },
+  if_preview: { type: 'string', description: 'The token of a preview: refused if it would no longer change the same.' },
+}
+
+/** Whether an operation can be previewed: it writes, and stores no file. */
+export const hasPreview = ({ method, prepare }: AnyOperation): boolean => method !== 'GET' && prepare === undefined
+
 /** Nested further, a schema is left open: no request is so deep. */
 const deepest = 12
 
@@ -80,6 +88,7 @@ export function argumentsOf(operation: AnyOperation): { readonly type: 'object';
     ...Object.fromEntries(query.map(([name, field]) => [name, writer.ofParameter(field)])),
     ...(isList(operation) ? page : {}),
     ...(operation.body ? { body: writer.of(operation.body) } : {}),
+    ...(hasPreview(operation) ? preview : {}),
   }
   const required = [
     ...ids,

@@ -7,9 +7,9 @@ import { readFittingPage } from './lists/smaller-page.ts'
 import type { ClientMethods } from './methods.ts'
 import { type CallOptions, type ClientOptions, checkCallOptions, checkedSettings, type Settings } from './options.ts'
 import { type CallParts, prepare } from './request.ts'
-import { type ClientRoute, routes } from './routes.ts'
+import { type ClientRoute, previewRoute, routes } from './routes.ts'
 import { type ReceivedResponse, type Send, sender } from './send.ts'
-import type { Call, CallResponse } from './types.ts'
+import type { Call, CallResponse, Preview } from './types.ts'
 
 /** A client of one network. */
 export interface Client extends ClientMethods {
@@ -19,6 +19,12 @@ export interface Client extends ClientMethods {
    * @throws TypeError if there is no such operation
    */
   call(id: string, parts?: CallParts, options?: CallOptions): Call<unknown> | List<unknown>
+  /**
+   * Shows what an operation would change, and changes nothing.
+   * @param id the operation, such as `members.delete`; one that writes and stores no file
+   * @throws NotFound from a server that has no previews
+   */
+  preview(id: string, parts?: CallParts, options?: CallOptions): Call<Preview>
   /**
    * Downloads a file that a record names, such as `url` of an asset. The token is never sent along.
    * @param url absolute, or below the origin of the server
@@ -54,7 +60,8 @@ function runner({ root, maxResponseBytes }: Settings, send: Send): Run {
       return listOf(name, (next, wanted) =>
         readFittingPage(outgoing(next, wanted), maxResponseBytes, (request) => send(request, options)),
       )
-    const request = outgoing()
+    const first = outgoing()
+    const request = options.ifPreview === undefined ? first : { ...first, conflictStays: true }
     const sent = send(request, options)
     if (!route.isList) return callOf(sent.then(toCallResponse))
     return callOf(sent.then((received) => ({ ...toCallResponse(received), data: readPage(request.url, received).page })))
@@ -108,6 +115,10 @@ export function createClient(options: ClientOptions): Client {
     if (!route) throw new TypeError(`there is no operation ${String(id).slice(0, 60)}`)
     return run(route, parts, given)
   }
+  const preview = (operation: string, parts: CallParts = {}, given: CallOptions = {}) => {
+    const params = Object.fromEntries(Object.entries(parts.params ?? {}).map(([name, id]) => [name, String(id)]))
+    return run(previewRoute, { body: { operation, ...parts, params } }, given)
+  }
   // The methods follow the table, and the types are written from the same declarations.
-  return Object.freeze({ ...methodsOf(run), call, download: downloader(settings) }) as unknown as Client
+  return Object.freeze({ ...methodsOf(run), call, preview, download: downloader(settings) }) as unknown as Client
 }

@@ -23,6 +23,8 @@ export interface CallOptions {
   readonly maxRetries?: number | undefined
   /** The `Idempotency-Key` of a POST, the same for all of its tries. By default a new one for each call. */
   readonly idempotencyKey?: string | undefined
+  /** The `token` of a preview: the request happens only if it still changes what that has shown, and is a `Conflict` otherwise. */
+  readonly ifPreview?: string
 }
 
 /** Options of `createClient`. */
@@ -81,7 +83,7 @@ const optionNames = new Set([
   'onRetry',
   'timing',
 ])
-const callOptionNames = new Set(['signal', 'timeout', 'maxRetries', 'idempotencyKey'])
+const callOptionNames = new Set(['signal', 'timeout', 'maxRetries', 'idempotencyKey', 'ifPreview'])
 
 /** Whether a name is an option of a call, which a query must not hold by mistake. */
 export const isCallOption = (name: string): boolean => callOptionNames.has(name)
@@ -161,6 +163,8 @@ export function checkCallOptions(name: string, given: CallOptions): void {
     ...(idempotencyKey === undefined || (typeof idempotencyKey === 'string' && /^[\x20-\x7e]{1,255}$/.test(idempotencyKey))
       ? []
       : ['`idempotencyKey` must be 1 to 255 printable ASCII characters']),
+    // With a variable that is not set, the request would happen in any case.
+    ...('ifPreview' in given && !isToken(given.ifPreview) ? ['`ifPreview` must be the token of a preview'] : []),
   ]
   if (problems.length > 0)
     throw new TypeError(

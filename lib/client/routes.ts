@@ -35,5 +35,8 @@ function readLine(line: string): ClientRoute {
   }
 }
 
+/** The request for a preview, which is no operation. */
+export const previewRoute = readLine('previews.create POST /previews body 409')
+
 /** Every operation under each of its methods. */
 export const routes: readonly ClientRoute[] = table.trim().split('\n').map(readLine)

@@ -44,7 +44,7 @@ export function sender(settings: Settings): Send {
     const key = outgoing.method === 'POST' ? (options.idempotencyKey ?? newKey()) : undefined
     try {
       return await withRetries(settings, request, outgoing, options, () =>
-        timed(settings, request, options, (signal) => exchange(request, outgoing, key, signal)),
+        timed(settings, request, options, (signal) => exchange(request, outgoing, key, options.ifPreview, signal)),
       )
     } catch (error) {
       const content = outgoing.payload?.content
@@ -55,12 +55,19 @@ export function sender(settings: Settings): Send {
     }
   }
 
-  async function exchange(request: string, outgoing: Outgoing, key: string | undefined, signal: AbortSignal) {
+  async function exchange(
+    request: string,
+    outgoing: Outgoing,
+    key: string | undefined,
+    ifPreview: string | undefined,
+    signal: AbortSignal,
+  ) {
     const token = await orAborted(Promise.resolve(settings.token()), signal)
     if (!isToken(token)) throw new TypeError(`option ${tokenRule}`)
     const headers = new Headers({ accept: 'application/json', authorization: `Bearer ${token}` })
     if (outgoing.payload?.type) headers.set('content-type', outgoing.payload.type)
     if (key !== undefined) headers.set('idempotency-key', key)
+    if (ifPreview !== undefined) headers.set('if-preview', ifPreview)
     const response = await fetchHere(request, outgoing, headers, signal)
     const text = await lostIfBroken(
       request,

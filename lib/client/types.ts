@@ -26,6 +26,20 @@ export interface Call<Result> extends Promise<Result> {
   withResponse(): Promise<CallResponse<Result>>
 }
 
+/** What an operation would change. */
+export interface Preview {
+  /** By table, how many rows are added, changed and removed. */
+  readonly rows: Readonly<Record<string, { readonly inserted: number; readonly changed: number; readonly removed: number }>>
+  /** By type, such as `MemberLeftHook`, how often each event happens. */
+  readonly events: Readonly<Record<string, number>>
+  /** The endpoints that get events, and how many. */
+  readonly deliveries: readonly { readonly endpoint_id: Id; readonly events: number }[]
+  /** The changes, for people. */
+  readonly sentence: string
+  /** Given as `ifPreview`, the operation happens only if it still changes the same. */
+  readonly token: string
+}
+
 /** The query parameters of every list. */
 export interface ListQuery {
   /** The number of the page, from 1. */

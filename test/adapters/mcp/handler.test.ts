@@ -218,3 +218,24 @@ test('wrong options are named, and never a token', async () => {
     expect(() => createMcp(community, { origins } as never)).toThrow('option `origins` must be a list of origins, such as')
   expect(() => createMcp({} as never)).toThrow('the first argument must be a community')
 })
+
+test('an agent previews a change, and makes it if it is still the same', async () => {
+  const { client, api } = await clientOf({ write: ['tags'] })
+  const { data } = await call(client, 'tags_create', { body: { title: 'Oil' } })
+  const { id } = Object(data)
+  const change = { id, body: { title: 'Ink' } }
+  const preview = await call(client, 'tags_update', { ...change, preview: true })
+  const sentence = '1 tag, badge or option changes; no event; nothing was changed'
+  expect(preview.data).toMatchObject({ rows: { segments: { changed: 1 } }, sentence, token: expect.any(String) })
+  expect((await api.tags.show(id)).title).toBe('Oil')
+  const { token } = Object(preview.data)
+  await api.tags.update(id, { title: 'Gouache' })
+  expect(await call(client, 'tags_update', { ...change, if_preview: token })).toMatchObject({
+    isError: true,
+    text: expect.stringContaining('Preview it again'),
+  })
+  const { token: fresh } = Object((await call(client, 'tags_update', { ...change, preview: true })).data)
+  expect((await call(client, 'tags_update', { ...change, if_preview: fresh })).data).toMatchObject({ title: 'Ink' })
+  expect(await call(client, 'tags_update', { ...change, preview: 'yes' })).toMatchObject({ isError: true })
+  expect(await call(client, 'tags_show', { id, preview: true })).toMatchObject({ isError: true })
+})

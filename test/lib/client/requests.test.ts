@@ -204,3 +204,24 @@ test('a POST that is repeated after its response was lost happens once', async (
   expect(headers.get('idempotency-replayed')).toBe('true')
   expect((await client.tags.list()).items).toEqual([data])
 })
+
+test('a preview shows what a call would change, and its token lets the call happen only if that is still so', async () => {
+  const { community, token } = await createTestCommunity()
+  const fetch = (request: Request) => community.fetch(request)
+  const client = createClient({ baseUrl: 'https://api.test', network: 1, token, fetch, maxRetries: 0 })
+  const { id } = await client.tags.create({ title: 'Oil' })
+  const preview = await client.preview('tags.update', { params: { id: BigInt(id) }, body: { title: 'Ink' } })
+  expect(preview).toMatchObject({ rows: { segments: { changed: 1 } }, events: {}, deliveries: [] })
+  const ifPreview = preview.token
+  await expect(client.tags.update(id, { title: 'Gouache' }, { ifPreview })).rejects.toMatchObject({ status: 409 })
+  expect(await client.tags.update(id, { title: 'Ink' }, { ifPreview })).toMatchObject({ title: 'Ink' })
+  await expect(client.preview('tags.delete', { params: { id: 42 } })).rejects.toMatchObject({ status: 404 })
+})
+
+test('a call with the token of a preview is not tried again after a 409, and is refused without a token', async () => {
+  const { client, requests } = scripted([json({ error: 'Preview it again' }, 409)])
+  await expect(client.tags.update(7, { title: 'Ink' }, { ifPreview: 'a1' })).rejects.toMatchObject({ status: 409 })
+  expect(requests.map(({ headers }) => headers.get('if-preview'))).toEqual(['a1'])
+  const unset = { ifPreview: undefined } as never
+  expect(() => client.tags.update(7, { title: 'Ink' }, unset)).toThrow('`ifPreview` must be the token of a preview')
+})
