@@ -254,7 +254,15 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
     const space = await site.community.call('spaces.create', { network, body: { name: 'Garden' } })
     const ban = { params: { space_id: space.id, user_id: id }, body: { ban_reason: 'Watches'.repeat(40) } }
     await site.community.call('space_members.ban', { network, ...ban })
-    const ofMember = ['unban', 'erase'].map((page) => `1/members/${id}/${page}`)
+    const banned = ['', '/unban', '/erase'].map((page) => `1/members/${id}${page}`)
+    const [host] = (await site.community.members.list('1', { q: 'host1@example.org' })).items
+    const other = await site.community.call('members.create', {
+      network,
+      body: { ...body, email: `a@${crypto.randomUUID()}.example` },
+    })
+    await site.community.call('space_members.create', { network, params: { space_id: space.id }, query: { user_id: other.id } })
+    const acts = ['', '/remove', '/ban', '/role?role=moderator'].map((page) => `1/members/${other.id}${page}`)
+    const ofMember = [...banned, ...acts, `1/members/${host?.id}`]
     const ofEndpoint = ['', '/edit', '/rotate', '/remove'].map((page) => `1/webhooks/${endpoint.id}${page}`)
     return [...ofEndpoint, ...ofMember, '1/members?state=banned', `1/keys/${key.id}/revoke`]
   }

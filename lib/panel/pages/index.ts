@@ -6,6 +6,7 @@ import type { Route } from '../route.ts'
 import { auditRoutes } from './audit.ts'
 import { deliveryRoutes } from './deliveries.ts'
 import { keyRoutes } from './keys.ts'
+import { memberPageRoutes } from './member.ts'
 import { memberRoutes } from './members.ts'
 import { overviewRoutes } from './overview.ts'
 import { referenceRoutes } from './reference.ts'
@@ -19,6 +20,7 @@ import { webhookRoutes } from './webhooks.ts'
 export const routes: readonly Route[] = [
   ...overviewRoutes,
   ...memberRoutes,
+  ...memberPageRoutes,
   ...keyRoutes,
   ...webhookEventRoutes,
   ...webhookFormRoutes,

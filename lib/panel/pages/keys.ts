@@ -2,13 +2,14 @@
 import { isStorableId } from '../../base/ids.ts'
 import { ApiError, found } from '../../errors.ts'
 import type { KeyListing, KeyQuery } from '../../host/keys.ts'
+import { confirmPage } from '../layout/confirm.ts'
 import { making, sentBeforePage, wasSentBefore } from '../layout/form-once.ts'
 import { layout } from '../layout/layout.ts'
 import { may } from '../request/access.ts'
 import { page, seeOther } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
-import { badge, confirmation, empty, news, own, secret, table, time } from '../ui/parts.ts'
+import { badge, empty, news, own, secret, table, time } from '../ui/parts.ts'
 import { createForm, keyFrom, keyProblems } from './key-form.ts'
 
 const statusOf = ({ status, expired, member_state }: KeyListing): Html => {
@@ -152,8 +153,8 @@ export const keyRoutes: readonly Route[] = [
       const key = await keyOf(view)
       if (key.status === 'Revoked') return seeOther(view.link('keys'))
       const text = html`<p>The key <code>${key.redacted}</code> stops working immediately. It stays in the list, and can’t be used again.</p>`
-      const question = confirmation({ title: `Revoke “${key.name}”?`, text, button: 'Revoke the key', back: view.link('keys') })
-      return page(layout(view, 'Revoke a key', question))
+      const question = { title: `Revoke “${key.name}”?`, text, button: 'Revoke the key', back: view.link('keys') }
+      return confirmPage(view, question, ({ keys }) => keys.revoke(view.id, key.id))
     },
   },
   {

@@ -6,6 +6,7 @@ import type { Endpoint } from '../../host/endpoint.ts'
 import { type AttemptCount, type EndpointStatus, mostOfEndpoint, type RelayStatus } from '../../relay/relay-admin.ts'
 import { addressNote } from '../layout/address-note.ts'
 import { callRelay, relayNote, stateBadge } from '../layout/call-relay.ts'
+import { confirmPage } from '../layout/confirm.ts'
 import { nameOf } from '../layout/endpoint-names.ts'
 import { layout } from '../layout/layout.ts'
 import { attemptWords } from '../layout/wording.ts'
@@ -14,7 +15,7 @@ import { type PanelResponse, page, seeOther } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
 import { barChart } from '../ui/chart.ts'
 import { type Html, html } from '../ui/html.ts'
-import { confirmation, empty, news, note, number, own, table, time } from '../ui/parts.ts'
+import { empty, news, note, number, own, table, time } from '../ui/parts.ts'
 
 export async function endpointOf({ community, id, params }: View): Promise<Endpoint> {
   const given = params['id'] ?? ''
@@ -212,8 +213,8 @@ async function confirmRemoval(view: View): Promise<PanelResponse> {
   const endpoint = await ownEndpointOf(view)
   const text = html`<p class="mono">${endpoint.url}</p><p>Nothing more is sent to it. Events that wait for it are not delivered.</p>`
   const back = view.link(`webhooks/${endpoint.id}`)
-  const question = confirmation({ title: `Delete ${nameOf(endpoint)}?`, text, button: 'Delete the endpoint', back })
-  return page(layout(view, 'Delete an endpoint', question))
+  const question = { title: `Delete ${nameOf(endpoint)}?`, text, button: 'Delete the endpoint', back }
+  return confirmPage(view, question, ({ endpoints }) => endpoints.remove(view.id, endpoint.id))
 }
 
 export const webhookRoutes: readonly Route[] = [

@@ -6,6 +6,9 @@ import type { Id } from '../../storage/table.ts'
 export const panelActions = [
   'keys.create',
   'keys.revoke',
+  'members.ban',
+  'members.remove',
+  'members.role',
   'members.unban',
   'members.erase',
   'endpoints.create',

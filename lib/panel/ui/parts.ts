@@ -135,7 +135,7 @@ export const secret = (id: string, label: string, value: string): Html =>
   html`<div class="secret"><input id="${id}" class="mono" aria-label="${label}" size="${value.length}" value="${value}" readonly autocomplete="off" spellcheck="false">
 <button type="button" data-copy="${id}" data-script hidden>Copy</button><span role="status"></span></div>`
 
-interface Confirmation {
+export interface Confirmation {
   readonly title: string
   readonly text: unknown
   readonly button: string

@@ -33,7 +33,7 @@ nav.main a{display:block;padding:.5rem .6rem;color:var(--soft);text-decoration:n
 nav.main a:hover{color:var(--text)}
 nav.main a[aria-current]{color:var(--text);border-color:var(--brand);font-weight:600}
 #main{padding-top:1.5rem;padding-bottom:3rem}
-h1{font-size:1.45rem;line-height:1.25;margin:0 0 .6rem;letter-spacing:-.01em}.head h1{margin:0}
+h1{font-size:1.45rem;line-height:1.25;margin:0 0 .6rem;letter-spacing:-.01em}.head h1{margin:0;overflow-wrap:anywhere}
 h2{font-size:1.1rem;margin:2rem 0 .6rem}h3{font-size:1rem;margin:1.25rem 0 .4rem}
 p{margin:.4rem 0 .8rem;max-width:44rem}
 .head{display:flex;flex-wrap:wrap;align-items:center;gap:.5rem 1rem;margin-bottom:.6rem}.head .end{margin-left:auto;display:flex;flex-wrap:wrap;gap:.5rem}

@@ -88,7 +88,8 @@ test('an endpoint is edited, paused, resumed, rotated and deleted by forms', asy
   expect([nothing.status, nothing.text.includes('key or secret is required')]).toEqual([422, false])
   expect(nothing.text).toContain('Key or secret is required')
 
-  expect((await get(`1/webhooks/${id}/remove`)).text).toContain('Delete New?')
+  const question = (await get(`1/webhooks/${id}/remove`)).text
+  for (const part of ['Delete New?', 'Preview: 1 endpoint goes']) expect(question).toContain(part)
   expect((await post(`1/webhooks/${id}/remove`)).headers.get('location')).toBe('../../../1/webhooks?done=removed')
   expect(await endpoint()).toBeUndefined()
   expect((await get(`1/webhooks/${id}`)).status).toBe(404)

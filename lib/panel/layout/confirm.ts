@@ -1,0 +1,36 @@
+/** Confirmations that show what a change would do. */
+import { isApiError } from '../../errors.ts'
+import type { ActingCalls } from '../request/acting-user.ts'
+import { type PanelResponse, page } from '../request/respond.ts'
+import type { View } from '../route.ts'
+import { html } from '../ui/html.ts'
+import { type Confirmation, capital, confirmation, dialog, note } from '../ui/parts.ts'
+import { layout } from './layout.ts'
+
+/** The sentence of a preview, or why the change would be refused. */
+async function previewOf(view: View, work: (calls: ActingCalls) => Promise<unknown>) {
+  try {
+    const { sentence } = await view.community.preview((calls) => work(calls.by(view.by)))
+    return { text: note('calm', html`<p>Preview: ${sentence}.</p>`), isRefused: false }
+  } catch (error) {
+    if (!isApiError(error) || error.status >= 500) throw error
+    const isTooLarge = error.status === 413
+    return { text: note(isTooLarge ? 'warn' : 'bad', html`<p>${capital(error.message)}.</p>`), isRefused: !isTooLarge }
+  }
+}
+
+/**
+ * The page before a change. Its form doesn't depend on the preview: a member who goes on posting can be banned all the same.
+ * @param work the change, which is previewed. If it would be refused, the page says why, and has no form
+ */
+export async function confirmPage(
+  view: View,
+  question: Confirmation,
+  work: (calls: ActingCalls) => Promise<unknown>,
+): Promise<PanelResponse> {
+  const { text, isRefused } = await previewOf(view, work)
+  const { title, back } = question
+  const refusal = html`${question.text}${text}<p><a class="button" href="${back}" data-close="Close">Back</a></p>`
+  const content = isRefused ? dialog(title, refusal) : confirmation({ ...question, text: html`${question.text}${text}` })
+  return page(layout(view, title, content))
+}

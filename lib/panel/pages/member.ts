@@ -1,0 +1,119 @@
+/** The page of a member: everything that the network keeps about them, and what can be done to them. */
+import type { AuditAction } from '../../audit-actions.ts'
+import { isStorableId } from '../../base/ids.ts'
+import { found } from '../../errors.ts'
+import { detailsText } from '../../host/audit/details.ts'
+import type { AuditEntry } from '../../host/audit/line.ts'
+import type { Block, MemberProfile } from '../../host/member-profile.ts'
+import { layout } from '../layout/layout.ts'
+import { nameIn, personal, personLink, stateOf } from '../layout/person.ts'
+import { type PanelResponse, page } from '../request/respond.ts'
+import type { Route, View } from '../route.ts'
+import { type Html, html } from '../ui/html.ts'
+import { badge, capital, news, number, own, time } from '../ui/parts.ts'
+import { memberActRoutes, memberButtons, memberNews } from './member-acts.ts'
+
+const none = html`<span class="soft">–</span>`
+
+/** A list with its count; nothing if it is empty. */
+const block = <Item>(title: string, { total, items }: Block<Item>, entry: (item: Item) => unknown, more?: unknown): Html | '' =>
+  total === 0
+    ? ''
+    : html`<section class="card"><h2>${title} <span class="badge">${number(total)}</span></h2>
+<ul class="list">${items.map((item) => html`<li>${entry(item)}</li>`)}${total > items.length && html`<li class="soft">${number(total - items.length)} older</li>`}</ul>${more && html`<p>${more}</p>`}</section>`
+
+/** An answer is in one of these fields. */
+const answerFields = [
+  ...(['text', 'number', 'boolean_value', 'date', 'start_date', 'end_date', 'month', 'day', 'url', 'phone_number'] as const),
+  ...(['latitude', 'longitude'] as const),
+]
+
+function answerText(view: View, { answer }: MemberProfile['answers']['items'][number]): readonly Html[] {
+  const values = answerFields.flatMap((name) => (answer[name] === null ? [] : [personal(view, name, String(answer[name]))]))
+  const chosen = answer.segments.map(({ title }) => personal(view, 'segments', title))
+  const places = answer.locations.map(({ label }) => personal(view, 'locations', label))
+  return [...values, ...chosen, ...places].map((each, at) => html`${at > 0 && ', '}${each}`)
+}
+
+const words: Readonly<Partial<Record<AuditAction, string>>> = {
+  'member.banned': 'was banned',
+  'member.removed': 'was removed',
+  'member.unbanned': 'may join again',
+  'member.erased': 'was erased',
+}
+
+/** A line of the audit in words. Reasons stand elsewhere, where they can be masked. */
+function happened(view: View, { at, actor, action, details }: AuditEntry): Html {
+  const what =
+    action === 'member.role_changed' ? `changed role (${detailsText(details).replace('role: ', '')})` : (words[action] ?? action)
+  return html`${time(at)}: ${what}, by <a href="${view.link('audit', { actor })}">${own(actor)}</a>`
+}
+
+const price = (amount: number, currency: string): string => `${(amount / 100).toFixed(2)} ${currency}`
+
+/** What a person has written or bought, and what they belong to. */
+function blocksOf(view: View, member: MemberProfile): Html {
+  const text = (name: string, given: string) => personal(view, name, given)
+  const about = { subject: `member:${member.id}` }
+  return html`<div class="grid">
+${block('Timeline', member.timeline, (entry) => happened(view, entry), html`<a href="${view.link('audit', about)}">In the audit</a>`)}
+${block('Spaces', member.spaces, ({ name, role, since }) => html`${own(name)}${role !== null && html` ${badge('calm', role)}`}<br><span class="small soft">since ${time(since)}</span>`)}
+${block('Plans', member.plans, ({ name, source, since }) => html`${own(name)}<br><span class="small soft">by ${source}, since ${time(since)}</span>`)}
+${block('Subscriptions', member.subscriptions, ({ plan, amount, currency, status, purchased_at }) => html`${own(plan ?? '–')}: ${price(amount, currency)}, ${status}, ${time(purchased_at)}`)}
+${block('Purchases', member.purchases, ({ plan, amount, currency, revoked_at, purchased_at }) => html`${own(plan ?? '–')}: ${price(amount, currency)}, ${time(purchased_at)}${revoked_at !== null && html`, revoked ${time(revoked_at)}`}`)}
+${block('Tags', member.tags, ({ name }) => own(name))}
+${block('Badges', member.badges, ({ name }) => own(name))}
+${block('Answers', member.answers, (answer) => html`${own(answer.field)}: ${answerText(view, answer)}`)}
+${block('Invites', member.invites, ({ recipient_email, sent_at, accepted_at }) => html`${text('email', recipient_email)}<br><span class="small soft">sent ${time(sent_at)}, accepted ${time(accepted_at, 'not yet')}</span>`)}
+${block('Posts', member.posts, ({ title, family, created_at }) => html`${title === '' ? family : text('title', title)}<br><span class="small soft">${family}, ${time(created_at)}</span>`)}
+${block('Comments', member.comments, (comment) => html`${text('text', comment.text)}<br><span class="small soft">${time(comment.created_at)}</span>`)}
+${block('RSVPs', member.rsvps, ({ title, status }) => html`${text('title', title)}: ${status}`)}
+${block('API keys that act for them', member.keys, ({ name, is_revoked }) => html`${own(name)}${is_revoked && html` ${badge('calm', 'Revoked')}`}`, html`<a href="${view.link('keys')}">API keys</a>`)}
+${block('Abuse reports', member.reports, ({ report_type, is_open }) => html`${own(report_type)} ${is_open ? badge('bad', 'Open') : badge('calm', 'Closed')}`)}
+</div>`
+}
+
+/** Blocks that the page leaves out. */
+function emptyBlocks({ spaces, plans, subscriptions, purchases, tags, badges, answers, ...more }: MemberProfile): Html | '' {
+  const { posts, comments, rsvps: RSVPs, invites, keys, reports } = more
+  const all = { spaces, plans, subscriptions, purchases, tags, badges, answers, invites, posts, comments, RSVPs, keys, reports }
+  const names = Object.entries(all).flatMap(([name, { total }]) => (total === 0 ? [name] : []))
+  return names.length === 0 ? '' : html`<p class="soft">None: ${names.join(', ')}.</p>`
+}
+
+function factsOf(view: View, member: MemberProfile): Html {
+  const by = member.left_by && html`, by ${personLink(view, member.left_by)}`
+  const text = (name: 'email' | 'location' | 'time_zone' | 'bio' | 'ban_reason') =>
+    member[name] ? personal(view, name, member[name]) : none
+  const facts: readonly (readonly [string, unknown])[] = [
+    ['Address', text('email')],
+    ['Id', html`<code>${member.id}</code>`],
+    ['Role', `${member.role}, ${member.member_type} member`],
+    ['Joined', time(member.created_at)],
+    ['Last visit', time(member.last_visited_at, 'not known')],
+    ...(member.state === 'active' ? [] : ([['Left', html`${time(member.left_at, 'unknown')}${by}`]] as const)),
+    ...(member.ban_reason === null ? [] : ([['Reason of the ban', text('ban_reason')]] as const)),
+    ['Location', text('location')],
+    ['Time zone', text('time_zone')],
+    ['About', text('bio')],
+    ['Referrals', number(member.referral_count)],
+    ['Allows marketing mail', member.commercial_email_consent ? 'yes' : 'no'],
+  ]
+  return html`<dl>${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`
+}
+
+async function show(view: View): Promise<PanelResponse> {
+  const given = view.params['id'] ?? ''
+  const member = found(isStorableId(given) ? await view.community.members.get(view.id, given) : undefined, 'Member')
+  const done = memberNews(view.query.get('done'))
+  const content = html`<div class="head"><h1>${nameIn(view, member)}</h1>${stateOf(member)}<div class="end">${memberButtons(view, member)}</div></div>
+${done !== undefined && news('good', html`<p>${done}</p>`)}
+<div class="card">${factsOf(view, member)}</div>${blocksOf(view, member)}${emptyBlocks(member)}
+<p><a href="${view.link('members')}">All members</a></p>`
+  return page(layout(view, capital('member'), content))
+}
+
+export const memberPageRoutes: readonly Route[] = [
+  { method: 'GET', path: 'members/:id', action: 'visit', handle: show },
+  ...memberActRoutes,
+]
