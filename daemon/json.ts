@@ -27,9 +27,9 @@ export const plain = (text: string): string => text.replace(obeyed, '?')
 /** The same for a text of several lines. */
 export const plainLines = (text: string): string => text.split('\n').map(plain).join('\n')
 
-/** Whether the command line asks for JSON; errors of the command line itself need to know it too. */
+/** Whether the command line requests JSON; errors of the command line itself need to know it too. */
 export const wantsJson = (args: readonly string[]): boolean => args.includes('--json')
 
-/** The message of commander about a wrong command line, in the requested form. It repeats what somebody has typed. */
+/** The message of commander about a wrong command line, in the requested form. It repeats what was typed. */
 export const usageLine = (program: string, text: string, json: boolean): string =>
   errorLine(program, withoutPassword(text.trim().replace(/^error: /, '')), json)

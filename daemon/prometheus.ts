@@ -1,4 +1,4 @@
-/** Figures in the text format of Prometheus (version 0.0.4). Whoever counts decides how many labels there may be. */
+/** Figures in the text format of Prometheus (version 0.0.4). The counting code decides how many labels there may be. */
 
 export const contentType = 'text/plain; version=0.0.4; charset=utf-8'
 
@@ -33,7 +33,7 @@ export interface Registry {
   gauge(metric: Described): Gauge
   /** @param bounds the upper bounds of its buckets, ascending */
   histogram(metric: Described, bounds: readonly number[]): Histogram
-  /** @param before sets figures that are only measured when somebody reads them */
+  /** @param before sets figures that are only measured when they are read */
   collect(before: () => void): void
   text(): string
 }

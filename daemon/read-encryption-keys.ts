@@ -13,7 +13,7 @@ export function encryptionKeysOf({ encryptionKeyFile: file, encryptionKeys: vari
   const source = file === undefined ? encryptionKeysVariable : `the encryption key file ${file}`
   const text = file === undefined ? variable : textOf(file)
   const keys = text.split(/[\s,]+/).filter((each) => each !== '')
-  // A file that somebody named and that holds nothing is a mistake; a variable may be set to nothing.
+  // A named file that holds nothing is a mistake; a variable may be set to nothing.
   if (file !== undefined && keys.length === 0) throw new UsageError(`${source} is empty: each key ${encryptionKeyRule}`)
   for (const [place, key] of keys.entries())
     if (!encryptionKeyBytes(key)) throw new UsageError(`${source}: key ${place + 1} of ${keys.length} ${encryptionKeyRule}`)

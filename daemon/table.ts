@@ -27,7 +27,7 @@ export interface TableOptions {
   readonly width?: number | undefined
 }
 
-/** The widest that a table is where nobody knows the terminal. */
+/** The widest that a table is without a known terminal. */
 const maxWidth = 100
 /** A shortened column keeps at least this much. */
 const leastWidth = { cut: 10, wrap: 24, whole: 0 }

@@ -19,7 +19,7 @@ export class UsageError extends Error {
 }
 
 /**
- * The command line is right, but what it asks for cannot be had: no server runs, a record is not there, a port is taken. One
+ * The command line is right, but what it requests cannot be had: no server runs, a record is not there, a port is taken. One
  * sentence for standard error, and exit code 1. Where the code makes no difference it is handled as a `UsageError`.
  */
 export class CommandFailure extends UsageError {
@@ -31,7 +31,7 @@ export class Ended extends Error {
   override readonly name = 'Ended'
 }
 
-/** The person at the terminal pressed Ctrl-C or closed the input instead of answering: no sentence, and exit code 130 as of SIGINT. */
+/** The person at the terminal pressed Ctrl-C or closed the input instead of replying: no sentence, and exit code 130 as of SIGINT. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted'
 }

@@ -10,7 +10,7 @@ function userName(): string | undefined {
   }
 }
 
-/** The user in words, for whoever enters the panel by a link that names nobody. */
+/** The user in words, for a visitor who enters the panel by a link that names no one. */
 export function localUser(): string {
   const name = userName()
   return name === undefined ? 'the operator' : `user ${name}`

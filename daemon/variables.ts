@@ -1,5 +1,5 @@
 /**
- * Variables of the environment that stand for options, so that nobody repeats an address in each command: `FOLKMOOT_STORAGE` for
+ * Variables of the environment that stand for options, so that you needn't repeat an address in each command: `FOLKMOOT_STORAGE` for
  * `--storage`. An option on the command line wins, and an empty variable counts as not set.
  */
 import { type Command, Option } from 'commander'

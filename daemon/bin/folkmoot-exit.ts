@@ -35,10 +35,10 @@ export function isPassing(error: unknown): error is StorageError {
   return ['unavailable', 'full', 'conflict', 'unknown'].includes(error.code)
 }
 
-/** Answers about a value that the command line gives. Any other refusal, such as a record that is not there, is a failure. */
+/** Refusals of a value that the command line gives. Any other refusal, such as a record that is not there, is a failure. */
 const aboutValues = [400, 422]
 
-/** Whether somebody has to change the command line, a setting or a file before the command can work. */
+/** Whether the command line, a setting or a file has to change before the command can work. */
 const isAboutUsage = (error: unknown): boolean =>
   !(error instanceof CommandFailure || (isApiError(error) && !aboutValues.includes(error.status)))
 
@@ -51,7 +51,7 @@ export async function folkmootExit(error: unknown, json: boolean): Promise<Exit>
   const expected = error instanceof UsageError || [isStorageError, isApiError, isEncryptionError].some((isOne) => isOne(error))
   const whole = error instanceof Error ? (error.stack ?? error.message) : String(error)
   const text = errorLine('folkmoot', expected || error instanceof Ended ? fault(error) : whole, json)
-  // Calls of the library throw a trouble of the storage as the cause of an answer.
+  // Calls of the library throw a failure of the storage as the cause of an error.
   const trouble = isApiError(error) ? error.cause : error
   return { code: expected && isAboutUsage(error) && !isPassing(trouble) ? 2 : 1, text }
 }

@@ -28,7 +28,7 @@ const json = wantsJson(process.argv)
 /** The terminals that it was started with; none of a service, and of `nohup`. */
 const terminals = [0, 1, 2].filter((fd) => isatty(fd))
 
-/** A terminal that closes sends SIGHUP too. Nobody sees then that the relay runs on, so it ends as a server does. */
+/** A terminal that closes sends SIGHUP too. No one sees then that the relay runs on, so it ends as a server does. */
 const unlessTerminalIsGone = (reload: () => void) => (): void => {
   if (terminals.every((fd) => isatty(fd))) reload()
   else process.emit('SIGTERM', 'SIGTERM')

@@ -10,7 +10,7 @@ const option = '--max-semi-space-size'
 /** For each of the two halves of the young generation, in MiB. */
 export const youngGenerationLimit = `${option}=16`
 
-/** Whether somebody has set the limit, this function included. */
+/** Whether the limit is set, by this function too. */
 const isSet = (): boolean =>
   [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''].some((each) => each.replaceAll('_', '-').includes(option))
 

@@ -30,13 +30,13 @@ export interface Host {
   readonly out: Output
   /** Whether errors are JSON. */
   readonly json: boolean
-  /** Shows how far something is, over and over in one line; left out where nobody looks. */
+  /** Shows how far something is, over and over in one line; left out where no one looks. */
   readonly draw?: ((line: string) => void) | undefined
   /** Calls for each key that is pressed, until the returned function is called. */
   readonly keys?: (pressed: (key: string) => void) => () => void
   /** Standard input, for a command that reads it; empty by default. */
   readonly input?: () => Readable
-  /** Asks the person at the terminal; left out where there is none. */
+  /** Asks the person at the terminal a question; left out where there is none. */
   readonly ask?: Ask | undefined
   /** Sets the exit code 1: the command has done its work, and its result is a bad one. */
   readonly failed: () => void

@@ -54,7 +54,7 @@ function subjectOf(given: string): NonNullable<AuditQuery['subject']> {
   return { type, id }
 }
 
-/** Entries page by page, so that none of the answers is large. */
+/** Entries page by page, so that none of the responses is large. */
 async function* pagesOf({ audit }: Operator, query: AuditQuery): AsyncGenerator<readonly AuditEntry[]> {
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const page: Awaited<ReturnType<typeof audit.list>> = await audit.list({

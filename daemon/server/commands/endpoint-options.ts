@@ -1,4 +1,4 @@
-/** The options and the column of each attribute of an endpoint, in `endpoints add`, `update` and `list`. The compiler asks for a new one. */
+/** The options and the column of each attribute of an endpoint, in `endpoints add`, `update` and `list`. The compiler requires a new one here too. */
 import { type Command, Option } from 'commander'
 import type { Endpoint } from '../../../lib/index.ts'
 import type { AttributeChanges } from '../../../lib/outbox/endpoint-attributes.ts'

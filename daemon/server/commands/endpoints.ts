@@ -46,7 +46,7 @@ function linesOf(made: Readonly<Record<string, string>>, { public_keys }: Endpoi
   return Object.entries({ ...made, ...open }).map(([name, value]) => `${name.padEnd(6)} ${value}`)
 }
 
-/** A relay in another process has settings that nobody knows here. */
+/** A relay in another process has settings that are unknown here. */
 async function warnOfAddress({ addressWarning }: Operator, { url }: Endpoint, out: Output): Promise<void> {
   // A running server of an earlier version does not know the call.
   const reason = await addressWarning(url).catch(() => undefined)

@@ -27,7 +27,7 @@ async function* idsOf({ call }: Operator, network: string, member: string | unde
   }
 }
 
-/** `members consent`: to commercial e-mail, without which nobody sees an address. */
+/** `members consent`: to commercial e-mail, without which no one sees an address. */
 export async function consent(flags: ConsentFlags, out: Output): Promise<void> {
   if ([flags.member, flags.email, flags.all].filter((each) => each !== undefined).length !== 1)
     throw new UsageError('choose members with one of --member, --email and --all')

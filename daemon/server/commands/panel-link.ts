@@ -11,11 +11,11 @@ export interface PanelLinkFlags extends NetworkFlags {
   /** Seconds. */
   readonly expires?: number
   readonly port?: number
-  /** Whether `storage` is the default, which nobody has named. */
+  /** Whether `storage` is the default, which no option named. */
   readonly anyStorage?: boolean
 }
 
-/** Asks the running server for a link that lets one person into its panel, once. */
+/** Requests a link from the running server that lets one person into its panel, once. */
 export async function panelLink(
   { readOnly, expires, network, port, anyStorage, ...flags }: PanelLinkFlags,
   out: Output,

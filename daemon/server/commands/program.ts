@@ -95,7 +95,7 @@ export function orderCommands(program: Command, out: Output): void {
   wide(onNetwork(tags.command('list')))
     .description('list tags with the number of members who carry them')
     .option('--badges', 'list badges instead')
-    .option('--unused', 'only those that nobody carries')
+    .option('--unused', 'only those that no one carries')
     .action(async (flags) => (await load()).listTags(flags, out))
   onNetwork(
     tags.command('merge').argument('<from>', 'the id of the tag that goes').argument('<into>', 'the id of the one that stays'),

@@ -4,13 +4,13 @@ import type { Output } from '../../output.ts'
 /** Where a command shows how far it is. */
 export interface ProgressHost {
   readonly out: Output
-  /** Draws one line over and over; left out where nobody looks. */
+  /** Draws one line over and over; left out where no one looks. */
   readonly draw?: ((line: string) => void) | undefined
 }
 
 /** The line that shows how far a command is. */
 export interface ProgressLine {
-  /** @param step where nobody looks, the first line of each step is logged */
+  /** @param step where no one looks, the first line of each step is logged */
   show(step: string, line: string): void
   /** Says something that stays, above the line. */
   say(sentence: string): void

@@ -38,12 +38,13 @@ export async function trigger(given: string | undefined, flags: TriggerFlags, ou
     const sentence = `${event_type} is in the outbox as event ${event_id}, for ${whose}.`
     showOne(out, flags, { network_id: network.id, event_id, event_type, endpoints: ids, payload }, sentence)
     if (flags.json) return
-    if (chosen.length === 0) out.warn('Nobody receives it: `folkmoot listen` or `folkmoot endpoints add` registers an endpoint.')
+    if (chosen.length === 0)
+      out.warn('No endpoint receives it: `folkmoot listen` or `folkmoot endpoints add` registers an endpoint.')
     for (const { id } of chosen)
       if (!ids.includes(id))
         out.warn(`Endpoint ${id} is not sent it: its filter does not match the payload. --field changes that.`)
     for (const { id, enabled } of endpoints)
-      if (!enabled) out.warn(`Endpoint ${id} is disabled: the event waits, and is sent once somebody enables the endpoint.`)
+      if (!enabled) out.warn(`Endpoint ${id} is disabled: the event waits, and is sent once you enable the endpoint.`)
   })
 }
 

@@ -1,4 +1,4 @@
-/** Commands ask a running server. */
+/** Commands call a running server. */
 import { request } from 'node:http'
 import { errorCode } from '../../../adapters/files/errors.ts'
 import { ApiError } from '../../../lib/errors.ts'
@@ -8,17 +8,17 @@ import { commandActor } from '../../user.ts'
 import { operatorOver, type ServerOperator } from './calls.ts'
 import { type ControlFile, controlHost, readControlFile, socketAddress } from './place.ts'
 
-/** Milliseconds that a server has for its answer. */
+/** Milliseconds that a server has for its response. */
 const defaultTimeoutMs = 10_000
 
-/** Nobody listens: the server has ended or crashed. */
+/** Nothing listens: the server has ended or crashed. */
 class NoServer extends Error {}
 
 /**
  * The operator of the server that a control file belongs to.
  *
  * @returns `undefined` when there is no such file, or its server is gone
- * @throws UsageError when the server is there and does not answer, or the file is another user's
+ * @throws UsageError when the server is there and does not respond, or the file is another user's
  */
 export async function serverAt(file: string, timeoutMs = defaultTimeoutMs): Promise<ServerOperator | undefined> {
   const control = await readControlFile(file)
@@ -45,7 +45,7 @@ interface Call {
 async function sendCall(file: string, control: ControlFile, { call, args }: Call, timeoutMs: number): Promise<unknown> {
   const address = socketAddress(file, control.socket)
   const silent = new CommandFailure(
-    `process ${control.pid} holds ${file.replace(/\.control$/, '')} and does not answer on its control socket: look at its log, or end it`,
+    `process ${control.pid} holds ${file.replace(/\.control$/, '')} and does not respond on its control socket: look at its log, or end it`,
   )
   try {
     const { status, text } = await post(address.path, control.token, JSON.stringify({ call, arguments: args }), timeoutMs, silent)

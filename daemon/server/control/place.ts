@@ -42,7 +42,7 @@ export async function writeControlFile(file: string, control: ControlFile): Prom
 /**
  * Reads a control file.
  * @returns `undefined` if it does not exist
- * @throws UsageError when it belongs to somebody else, or is no such file
+ * @throws UsageError when it belongs to another user, or is no such file
  */
 export async function readControlFile(file: string): Promise<ControlFile | undefined> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {

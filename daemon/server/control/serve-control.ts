@@ -25,7 +25,7 @@ const mostArguments = 3
 /**
  * Listens on a socket next to the control file.
  *
- * `POST /` with `{"call": "keys.list", "arguments": ["1"]}` answers `{"result": …}` or `{"error": "…"}`.
+ * `POST /` with `{"call": "keys.list", "arguments": ["1"]}` gets `{"result": …}` or `{"error": "…"}`.
  * @throws UsageError, or what the file system throws
  */
 export async function startControl({ operator, file, onFault }: ControlParts): Promise<Control> {
@@ -36,7 +36,7 @@ export async function startControl({ operator, file, onFault }: ControlParts): P
     if (method !== 'POST' || url.pathname !== '/') return nothingHere
     const request = callOf(await body().catch(() => ({})))
     if (!request) return refusal(400, 'the body must be {"call", "arguments"} with a call that exists')
-    // Whoever reads the token is that user, or may become them.
+    // Anyone who can read the token is that user, or may become them.
     const acting = { ...operator, ...operator.by({ actor }) }
     return { status: 200, body: { result: (await runCall(acting, request.call, request.args)) ?? null } }
   }

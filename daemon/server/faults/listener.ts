@@ -5,7 +5,7 @@ import { jsonResponse } from '../../../lib/http/exchange.ts'
 import type { FaultKind } from './kinds.ts'
 import { type FaultPlan, lotsOf } from './plan.ts'
 
-/** Names the fault in the answer, so that a tester can tell it from a real one. */
+/** Names the fault in the response, so that a tester can distinguish it from a real one. */
 const header = 'folkmoot-fault'
 /** Seconds after which a client may try again. */
 const retryAfter = '1'
@@ -14,7 +14,7 @@ const page = (title: string): string => `<html>\n<head><title>${title}</title></
 
 /**
  * Each request draws its lot when it arrives: a latency, and a fault or none.
- * @param next answers a request without a fault
+ * @param next responds to a request without a fault
  */
 export function withFaults(plan: FaultPlan, next: RequestListener): RequestListener {
   const draw = lotsOf(plan)
@@ -41,7 +41,7 @@ function makeFault(kind: FaultKind, request: IncomingMessage, response: ServerRe
       next(request, response)
       return
     case 'stall':
-      // Read, so that a client that sends much waits for the answer, and not for its own body.
+      // Read, so that a client that sends much waits for the response, and not for its own body.
       request.resume()
       return
     default:

@@ -104,8 +104,8 @@ interface Part {
 }
 
 /**
- * The part of a file that a player of videos asks for. It begins at the end of the file, or behind it, if the file has none of it.
- * `undefined`: the whole file, also where several parts are asked for, or one of an earlier version.
+ * The part of a file that a player of videos requests. It begins at the end of the file, or behind it, if the file has none of it.
+ * `undefined`: the whole file, also where several parts are requested, or one of an earlier version.
  */
 function partOf({ headers }: IncomingMessage, size: number): Part | undefined {
   const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(headers.range ?? '') ?? []

@@ -1,4 +1,4 @@
-/** The front of the API in the server's process: health, the answer while it starts, and the count of every request. */
+/** The front of the API in the server's process: health, the response while it starts, and the count of every request. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 
 /** Where a server is in its life. */
@@ -8,7 +8,7 @@ export type Phase = 'starting' | 'ready' | 'ending'
 export interface RequestEntry {
   readonly request: IncomingMessage
   readonly path: string
-  /** 0: the client was gone before the answer. */
+  /** 0: the client was gone before the response. */
   readonly status: number
   readonly milliseconds: number
 }
@@ -21,7 +21,7 @@ export interface Watcher {
 export interface Front {
   readonly listener: RequestListener
   phase: Phase
-  /** Answers requests that are neither health checks nor too early. */
+  /** Responds to requests that are neither health checks nor too early. */
   next: RequestListener
   /** Called for every request except health checks. */
   watcher: Watcher | undefined
@@ -30,7 +30,7 @@ export interface Front {
 /** Seconds after which a client may try again. */
 const retryAfter = '1'
 
-/** A front that is starting. No request waits in it: an early request is answered 503. */
+/** A front that is starting. No request waits in it: an early request gets a 503. */
 export function createFront(): Front {
   const front: Front = {
     phase: 'starting',

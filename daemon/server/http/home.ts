@@ -40,7 +40,7 @@ const headers = {
   vary: 'Accept',
 }
 
-/** Whether somebody looks by a browser. */
+/** Whether the client is a browser. */
 const isBrowser = ({ headers: { accept = '' } }: IncomingMessage): boolean => /\btext\/html\b/i.test(accept)
 
 /** How a request proves that it came by HTTPS. */
@@ -49,7 +49,7 @@ interface Https {
   readonly trustProxy: boolean
 }
 
-/** Answers the root, and leaves every other request to the next listener; plain HTTP too, where that is refused. */
+/** Responds to the root, and leaves every other request to the next listener; plain HTTP too, where that is refused. */
 export const withHome =
   (https: Https, next: RequestListener): RequestListener =>
   (request, response) => {

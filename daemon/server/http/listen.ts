@@ -30,7 +30,7 @@ export interface ServerBounds {
 
 export const serverBounds: ServerBounds = {
   headersTimeout: 30_000,
-  // Above the time of the listener for a body: that one answers with a sentence.
+  // Above the time of the listener for a body: that one responds with a sentence.
   requestTimeout: 130_000,
   // Above the 60 seconds for which proxies keep a connection: the one who may send closes first.
   keepAliveTimeout: 65_000,
@@ -51,7 +51,7 @@ export interface Listening {
 }
 
 /**
- * Listens for HTTP, or for HTTPS where a certificate is given; then plain HTTP is answered with a 403 on the same port.
+ * Listens for HTTP, or for HTTPS where a certificate is given; then plain HTTP gets a 403 on the same port.
  * @throws UsageError when the port is taken or the certificate cannot be read
  */
 export async function listen(
@@ -99,7 +99,7 @@ export async function listen(
         const cutSilent = setTimeout(() => {
           for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
         }, silentGrace)
-        // A connection that still gets its answer ends after that: its client would keep it for all of the grace. 0 is no limit.
+        // A connection that still gets its response ends after that: its client would keep it for all of the grace. 0 is no limit.
         server.keepAliveTimeout = 1
         server.close(() => {
           clearTimeout(cut)
@@ -111,7 +111,7 @@ export async function listen(
   }
 }
 
-/** Node takes a connection for idle once its answer is written, and would cut that off for a client that has not read it yet. */
+/** Node takes a connection for idle once its response is written, and would cut that off for a client that has not read it yet. */
 function endOnlyIdleConnections(server: Server): void {
   const open = new Set<Socket>()
   const running = new Set<ServerResponse>()

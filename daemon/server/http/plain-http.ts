@@ -37,7 +37,7 @@ export function refusePlainHttp(server: Server, firstByteMs: number): Server {
   return server
 }
 
-// Nothing is parsed: every request is answered once and closed.
+// Nothing is parsed: every request gets one response, and its connection closes.
 function refuse(socket: Socket, first: Buffer): void {
   socket.on('error', () => {})
   const timer = setTimeout(() => socket.destroy(), lingerMs)

@@ -13,8 +13,8 @@ const refusals: Readonly<Record<string, readonly [status: number, reason: string
 const malformed = [400, 'Bad Request', 'The request is not valid HTTP'] as const
 
 /**
- * Answers in JSON where Node would answer with an empty body. That is a head that is broken, too large or too slow, and an
- * `Expect` that nobody can meet.
+ * Responds in JSON where Node would respond with an empty body. That is a head that is broken, too large or too slow, and an
+ * `Expect` that cannot be met.
  */
 export function refuseInJson(server: Server): void {
   const pending = new WeakMap<Socket, Set<Exchange>>()
@@ -22,7 +22,7 @@ export function refuseInJson(server: Server): void {
   server.on('clientError', (error, socket) => {
     const exchanges = pending.get(socket as Socket) ?? new Set()
     if (socket.writable && errorCode(error) !== 'ECONNRESET' && isNext(exchanges)) socket.end(refusalOf(errorCode(error)))
-    // The bytes of an answer that is still to leave cannot be mixed with those of a refusal.
+    // The bytes of a response that is still to leave cannot be mixed with those of a refusal.
     else socket.destroy()
   })
   server.on('checkExpectation', (request, response) => {
@@ -43,7 +43,7 @@ function remember(pending: WeakMap<Socket, Set<Exchange>>, exchange: Exchange): 
   exchange.response.once('close', () => exchanges.delete(exchange))
 }
 
-/** Whether a refusal would be the next answer: nothing waits for one, or only the request whose body broke. */
+/** Whether a refusal would be the next response: nothing waits for one, or only the request whose body broke. */
 function isNext(exchanges: ReadonlySet<Exchange>): boolean {
   const [only] = exchanges
   return !only || (exchanges.size === 1 && !only.request.complete && !only.response.headersSent)

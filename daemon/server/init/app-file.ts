@@ -21,11 +21,11 @@ export const hostParts: Readonly<Record<ProjectHost, HostParts>> = {
     api(request, response, async () => {
       if (request.url === '/') return response.writeHead(200, { 'content-type': 'text/plain' }).end(home)
       if (request.url !== '/webhooks') return response.writeHead(404).end('Not found')
-      const answer = await receive(request).catch((error) => {
+      const result = await receive(request).catch((error) => {
         console.error(error)
         return new Response(null, { status: 500 })
       })
-      response.writeHead(answer.status).end(await answer.text())
+      response.writeHead(result.status).end(await result.text())
     })
   })
   await once(server.listen(port, host), 'listening')
@@ -44,8 +44,8 @@ export const hostParts: Readonly<Record<ProjectHost, HostParts>> = {
   app.get('/', (_request, response) => response.type('text').send(home))
   // A signature covers the bytes that were sent, so this route comes before any body parser.
   app.post('/webhooks', async (request, response) => {
-    const answer = await receive(request)
-    response.status(answer.status).send(await answer.text())
+    const result = await receive(request)
+    response.status(result.status).send(await result.text())
   })
   const server = app.listen(port, host)
   await once(server, 'listening')
@@ -64,8 +64,8 @@ export const hostParts: Readonly<Record<ProjectHost, HostParts>> = {
     webhooks.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
     webhooks.removeContentTypeParser('application/json')
     webhooks.post('/webhooks', { bodyLimit: 16 * 1024 * 1024 }, async (request, reply) => {
-      const answer = await receive(request)
-      return reply.code(answer.status).send(await answer.text())
+      const result = await receive(request)
+      return reply.code(result.status).send(await result.text())
     })
   })
   await app.listen({ port, host })

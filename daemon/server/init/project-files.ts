@@ -33,7 +33,7 @@ function packageFile({ name, host, storage, version }: Project): string {
 const receiverFile = `/** Receives the webhooks. In another program, give it the key and secret that \`folkmoot endpoints add\` prints. */
 import { memoryStore, respond } from 'folkmoot/receiver'
 
-/** A function that verifies a request and answers it. \`onEvent\` is called once for each event; if it throws, the relay retries. */
+/** A function that verifies a request and responds to it. \`onEvent\` is called once for each event; if it throws, the relay retries. */
 export function createReceiver(endpoint, onEvent) {
   const store = memoryStore()
   return async (request) => {
@@ -75,10 +75,10 @@ test('a new member reaches the receiver as a verified webhook', async (t) => {
   assert.equal(event.payload.member.id, grace.id)
 })
 
-test('the receiver refuses whoever has no key', async (t) => {
+test('the receiver refuses a request without a key', async (t) => {
   const app = await start(t, () => assert.fail('nothing was sent'))
-  const answer = await fetch(\`\${app.url}/webhooks\`, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } })
-  assert.equal(answer.status, 401)
+  const response = await fetch(\`\${app.url}/webhooks\`, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } })
+  assert.equal(response.status, 401)
 })
 `
 

@@ -1,14 +1,14 @@
-/** Forwards a delivery to the application under development, and passes its answer back to the relay. */
+/** Forwards a delivery to the application under development, and passes its response back to the relay. */
 import { Agent, request } from 'undici/index.js'
 import { errorCode } from '../../../adapters/files/errors.ts'
 
-/** The application's answer, or the reason why it gave no answer. */
+/** The application's response, or the reason why it sent none. */
 export interface Forwarded {
   readonly status: number
   /** For the relay. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
-  /** Why the application gave no answer. */
+  /** Why the application sent no response. */
   readonly problem: string | null
   readonly milliseconds: number
 }
@@ -27,9 +27,9 @@ export interface Forwarder {
 
 /** Milliseconds for the application: the relay times out after ten seconds. */
 const timeoutMs = 9_500
-/** Of an answer so much is read, which is what a relay reads. */
+/** Of a response so much is read, which is what a relay reads. */
 const maxResponseBytes = 64 * 1024
-/** The headers of an answer that mean something to a relay. */
+/** The headers of a response that mean something to a relay. */
 const passed = ['content-type', 'retry-after']
 
 /**
@@ -57,7 +57,7 @@ export function createForwarder(url: URL, verifies: boolean): Forwarder {
       const text = Buffer.concat(chunks).subarray(0, maxResponseBytes)
       return { status: response.statusCode, headers: Object.fromEntries(kept), body: text, problem: null }
     } catch (error) {
-      const problem = signal.aborted ? `no answer within ${timeoutMs / 1000} s` : problemOf(error)
+      const problem = signal.aborted ? `no response within ${timeoutMs / 1000} s` : problemOf(error)
       return { status: signal.aborted ? 504 : 502, headers: {}, body: Buffer.from(`${problem}\n`), problem }
     }
   }

@@ -1,6 +1,6 @@
 /**
- * `folkmoot listen`: an endpoint for as long as the command runs. It shows and forwards deliveries while somebody develops a
- * receiver, and passes the answers back to the relay.
+ * `folkmoot listen`: an endpoint for as long as the command runs. It shows and forwards deliveries while you develop a
+ * receiver, and passes the responses back to the relay.
  */
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -169,7 +169,7 @@ function createDesk({ forwarder, headers: extra, show, secret }: DeskParts) {
   }
 }
 
-/** Endpoints of listeners that were killed: nobody listens there any more. */
+/** Endpoints of listeners that were killed: nothing listens there any more. */
 async function removeLeftovers({ endpoints }: Operator, network: string): Promise<void> {
   for (const { id, name, url } of await endpoints.list(network)) {
     if (name !== endpointName() || !/^http:\/\/127\.0\.0\.1:\d+\/webhooks$/.test(url)) continue

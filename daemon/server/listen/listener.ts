@@ -1,4 +1,4 @@
-/** The endpoint of `folkmoot listen`: takes deliveries on loopback, verifies them, and answers with what becomes of them. */
+/** The endpoint of `folkmoot listen`: takes deliveries on loopback, verifies them, and responds with what becomes of them. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { isWebhookError, receive } from '../../../lib/receiver/index.ts'
 import { rawBody } from '../../../lib/receiver/request.ts'
@@ -23,7 +23,7 @@ export interface ListenerParts {
   /** Null: nothing is verified. */
   readonly expected: { readonly key: string; readonly secrets: string } | null
   readonly take: (incoming: Incoming) => Promise<Reply>
-  /** Told why a delivery was refused. */
+  /** Called with the reason why a delivery was refused. */
   readonly refused: (why: string) => void
 }
 
@@ -45,7 +45,7 @@ export async function startListener({ port, expected, take, refused }: ListenerP
       return await take(await incomingOf(request, expected))
     } catch (error) {
       if (!isWebhookError(error)) throw error
-      // Another listener asks by GET whether this one lives.
+      // Another listener checks by GET whether this one lives.
       if (error.code !== 'method_not_allowed') refused(`${error.message} (${error.code})`)
       return { status: error.status, headers: {}, body: Buffer.from(`${error.message}\n`) }
     }

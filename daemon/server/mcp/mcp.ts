@@ -49,14 +49,14 @@ const isTooLarge = (error: Error): boolean => error.message.startsWith('ReadBuff
 
 /** An error of the library in one line: of what is no JSON-RPC, it needs fifty, and repeats what was sent. */
 function problemIn(error: Error): string {
-  if (/ZodError$/.test(error.name)) return 'a message is no JSON-RPC 2.0, and has no answer'
+  if (/ZodError$/.test(error.name)) return 'a message is no JSON-RPC 2.0, and gets no response'
   return isTooLarge(error)
     ? `a message is larger than ${maxMessage} MiB, and ends the connection: a file goes by its address, in source_url`
     : `fault: ${fault(error)}`
 }
 
 /**
- * Serves the protocol on standard input and output until the input ends and its requests are answered. Standard output carries the protocol alone.
+ * Serves the protocol on standard input and output until the input ends and its requests have responses. Standard output carries the protocol alone.
  * @throws UsageError that names the flag and the remedy
  */
 export function serveMcp({ url, network, token, tokenFile, write, only }: McpFlags, { out, input, failed }: McpHost): Running {

@@ -1,4 +1,4 @@
-/** The lines of standard input before the protocol reads them: the library of the protocol drops malformed ones without an answer. */
+/** The lines of standard input before the protocol reads them: the library of the protocol drops malformed ones without a response. */
 import { Transform } from 'node:stream'
 
 /** Why a line is no request (JSON-RPC 2.0, section 5.1). */
@@ -25,7 +25,7 @@ export function refusalOf(line: string): Refusal | undefined {
   const invalid = { code: -32600, message: 'Invalid Request' } as const
   if (!isObject(message)) return { id: null, ...invalid }
   const { jsonrpc, id, method, params } = message
-  // An answer is never answered.
+  // A response never gets a response.
   if (method === undefined && ('result' in message || 'error' in message)) return undefined
   const isRequest = jsonrpc === '2.0' && typeof method === 'string' && (params === undefined || isObject(params))
   if (isRequest && (id === undefined || isId(id))) return undefined

@@ -1,17 +1,17 @@
-/** Standard input and output as a transport that answers the requests before the end of its input. */
+/** Standard input and output as a transport that responds to the requests before the end of its input. */
 import type { Readable } from 'node:stream'
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import { messageLines, type Refusal } from './message-lines.ts'
 
-/** The last requests have this long after the end of the input, in milliseconds: some have no answer, such as subscriptions. */
+/** The last requests have this long after the end of the input, in milliseconds: some have no response, such as subscriptions. */
 const graceMs = 10_000
 
 /**
  * The transport of the library drops the requests in flight when its input ends, such as that of `printf … | folkmoot mcp`.
- * This one closes after their answers.
+ * This one closes after their responses.
  * @param stdin standard input, which it reads alone
  * @param maxBufferSize the longest message, in bytes
- * @param refuse answers a line that is no message
+ * @param refuse responds to a line that is no message
  */
 export function standardStreams(
   stdin: Readable,

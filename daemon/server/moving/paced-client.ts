@@ -1,4 +1,4 @@
-/** A client that asks no faster than its server allows, by the headers of its answers. */
+/** A client that sends requests no faster than its server allows, by the headers of its responses. */
 import { type Client, type ClientOptions, createClient, RateLimited } from '../../../lib/client/index.ts'
 import { pause, systemTiming } from '../../../lib/client/timing.ts'
 
@@ -34,7 +34,7 @@ function secondsUntil(reset: number, now: number): number {
 }
 
 const longestRetryMs = 15 * 60_000
-/** A limit that seems to be renewed later is asked for after this time: the answer is more certain than the header. */
+/** A limit that seems to be renewed later is tried after this time: a response is more certain than the header. */
 const longestWaitMs = 60 * 60_000
 
 /**

@@ -20,7 +20,7 @@ export function pageWatch(list: string): (page: Page<unknown>) => boolean {
       links: { next },
     } = page
     const now = contentOf(page)
-    // A server that sends its whole list as one array, whichever page it is asked for.
+    // A server that sends its whole list as one array, whichever page is requested.
     if (now !== undefined && now === before) return false
     before = now
     if (next !== null && links.has(next))

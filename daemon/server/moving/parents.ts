@@ -1,4 +1,4 @@
-/** The rows under whose ids a nested list is asked for, in an order in which a pull can continue. */
+/** The rows under whose ids a nested list is requested, in an order in which a pull can continue. */
 import type { Storage } from '../../../lib/storage/contract.ts'
 import { rowsOf } from '../../../lib/storage/rows-of.ts'
 import { type ScopedTx, scoped } from '../../../lib/storage/scoped.ts'

@@ -25,7 +25,7 @@ export function movingCommands(program: Command, host: MovingHost): void {
 
   const diff = program
     .command('diff')
-    .description('ask two servers the same read requests, and show how their answers differ; exit code 1 if they do')
+    .description('send the same read requests to two servers, and show how their responses differ; exit code 1 if they do')
     .requiredOption('--a <url>', 'the address of the first server')
     .requiredOption('--b <url>', 'the address of the second server')
     .addOption(networkOption('the network').makeOptionMandatory())

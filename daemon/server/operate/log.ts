@@ -2,12 +2,12 @@
 import { jsonLine, plainLines } from '../../json.ts'
 import { fault, mostUnread, type Output } from '../../output.ts'
 
-/** A request that was answered, or dropped. It holds no token, no query and no body. */
+/** A request that got a response, or was dropped. It holds no token, no query and no body. */
 export interface Access {
   readonly method: string
   /** Without the query. */
   readonly path: string
-  /** 0: the client was gone before the answer. */
+  /** 0: the client was gone before the response. */
   readonly status: number
   /** `tags.create`; null for no operation. */
   readonly operation: string | null

@@ -19,7 +19,7 @@ export interface Metrics {
 
 /**
  * Serves `GET /metrics` on 127.0.0.1.
- * @param phase asked at each scrape
+ * @param phase read at each scrape
  * @throws UsageError when the port is taken
  */
 export async function startMetrics(port: number, phase: () => Phase): Promise<Metrics> {
@@ -37,10 +37,10 @@ export async function startMetrics(port: number, phase: () => Phase): Promise<Me
   const inFlight = registry.gauge({ name: 'folkmoot_requests_in_flight', help: 'Requests in flight.' })
   const faults = registry.counter({
     name: 'folkmoot_faults_total',
-    help: 'Answers 500 and 503, and faults outside of a request.',
+    help: 'Responses 500 and 503, and faults outside of a request.',
   })
   let figures: () => InFlight = () => ({ requests: 0, bytes: 0, peakBytes: 0 })
-  const bytes = registry.gauge({ name: 'folkmoot_in_flight_bytes', help: 'Bytes of arriving bodies and unsent answers.' })
+  const bytes = registry.gauge({ name: 'folkmoot_in_flight_bytes', help: 'Bytes of arriving bodies and unsent responses.' })
   const ready = registry.gauge({ name: 'folkmoot_ready', help: '1 when requests are served, 0 while the server starts or ends.' })
   registry.collect(() => {
     bytes.set(figures().bytes)

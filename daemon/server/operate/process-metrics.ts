@@ -8,7 +8,7 @@ import type { Gauge, Registry } from '../../prometheus.ts'
 /** Nanoseconds in a second. */
 const nano = 1e9
 
-/** What `read` gives, or nothing on systems that cannot tell. */
+/** What `read` gives, or nothing on systems that lack it. */
 function known<T>(read: () => T): T | undefined {
   try {
     return read()

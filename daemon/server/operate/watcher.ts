@@ -11,7 +11,7 @@ export interface WatcherParts {
   readonly access: ((request: Access) => void) | undefined
 }
 
-/** @returns `undefined` when nobody asked for anything, so that requests cost nothing more */
+/** @returns `undefined` without metrics and an access log, so that requests cost nothing more */
 export function watcherOf({ operations, metrics, access }: WatcherParts): Watcher | undefined {
   if (!metrics && !access) return undefined
   const nameOf = operationNames(operations)

@@ -1,4 +1,4 @@
-/** Where links to the panel lead. A link on plain HTTP is refused, unless the server was told to accept that. */
+/** Where links to the panel lead. A link on plain HTTP is refused, unless a setting of the server accepts that. */
 
 /** The address of links, and the sentences for those that would not open. */
 export interface PanelAddress {

@@ -12,7 +12,7 @@ export const sessionMs = 12 * 60 * 60 * 1000
 export const longestLinkSeconds = 7 * 24 * 60 * 60
 export const linkSeconds = 60 * 60
 
-/** The rights of whoever opens a link. */
+/** The rights of the person who opens a link. */
 export type Rights = Pick<Visitor, 'actor' | 'networks' | 'access'>
 
 export interface Logins {

@@ -29,7 +29,7 @@ export interface PanelLink {
 
 /** The panel of a server. */
 export interface MountedPanel {
-  /** Answers the panel's paths, and leaves every other request to the next listener. */
+  /** Responds to the panel's paths, and leaves every other request to the next listener. */
   readonly listener: RequestListener
   /**
    * Makes a link that lets one person in, once.

@@ -16,10 +16,10 @@ async function around(title: string, content: Html, status: number, here = ''): 
   )
 }
 
-/** The command for a link. The port is no secret to whoever has got here; the storage and its path may be one. */
+/** The command for a link. The port is no secret to anyone who got here; the storage and its path may be one. */
 const command = (port: number): Html => html`<code>${ownCommand()} panel-link --port ${port}</code>`
 
-/** For whoever is not signed in. @param here the path of the page that they wanted */
+/** For visitors who are not signed in. @param here the path of the page that they wanted */
 export const signInPage = (port: number, here: string): Promise<PanelResponse> =>
   around(
     'Sign in',
@@ -50,6 +50,6 @@ export const signOutPage = (): Promise<PanelResponse> =>
 export const signedOutPage = (port: number): Promise<PanelResponse> =>
   around('You are signed out', html`<p>Run ${command(port)} for a link to enter again.</p>`, 200)
 
-/** For a request that cannot be answered. */
+/** For a request that cannot be served. */
 export const refusedPage = (status: number, text: string): Promise<PanelResponse> =>
   around('Not possible', html`<p>${text}</p>`, status)

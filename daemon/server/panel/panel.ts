@@ -41,7 +41,7 @@ interface Visit {
 export function panelListener(parts: PanelParts): RequestListener {
   const { community, relay, logins, port, publicUrl, trustProxy, onError } = parts
   const https = { allowHttp: parts.allowHttp, trustProxy }
-  /** Requests for the panel itself, which asks who their visitors are. */
+  /** Requests for the panel itself, which identifies their visitors. */
   const visits = new WeakMap<Request, Visit>()
   const scalar = scalarFile()
   const panel: Panel = createPanel(community, {
@@ -89,7 +89,7 @@ export function panelListener(parts: PanelParts): RequestListener {
     return new Request(url, { method, headers, body: read && new Uint8Array(read), signal })
   }
 
-  /** The answers of the login; `undefined` for everything else. */
+  /** The responses of the login; `undefined` for everything else. */
   async function login({ incoming, secure, session }: Visit, request: Request): Promise<Reply | undefined> {
     const { method, path, search } = incoming
     const isSafe = method === 'GET' || method === 'HEAD'
@@ -158,7 +158,7 @@ const looksAhead = (incoming: Incoming): boolean =>
 /** Methods of which no `Request` can be made. */
 const unfetchable = new Set(['CONNECT', 'TRACE', 'TRACK'])
 
-/** An answer of the login. */
+/** A response of the login. */
 interface Reply {
   readonly page: PanelResponse | Promise<PanelResponse>
   readonly headers?: Readonly<Record<string, string>>

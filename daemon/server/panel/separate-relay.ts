@@ -24,8 +24,8 @@ export function checkRelayFlags({ relay, relayControl, relayControlKeyFile }: Fl
 }
 
 /**
- * The relay as the panel asks it: by its control port, or by the PostgreSQL database that relays share.
- * @returns `undefined` if there is no way to ask it
+ * The relay for the panel: by its control port, or by the PostgreSQL database that relays share.
+ * @returns `undefined` if there is no way to reach it
  * @throws UsageError for an address that cannot be one
  */
 export async function separateRelay(outbox: string, flags: Flags): Promise<SeparateRelay | undefined> {

@@ -34,7 +34,7 @@ export async function announce({ flags, faults, out, log, url }: Starting, ready
     outbox: withPasswordLeftOut(ready.outbox),
     assets: ready.uploads,
     control: control?.file ?? null,
-    // Others read standard output, too: without the demo, programs ask for a link over the control.
+    // Others read standard output, too: without the demo, programs request a link over the control.
     panel: (demo || !flags.json) && address.closed === undefined ? ready.panel.link().url : null,
   }
   const forPeople = async () =>

@@ -1,4 +1,4 @@
-/** The relay of a server: in this process with `--relay`, or the one that its panel asks. */
+/** The relay of a server: in this process with `--relay`, or the one that its panel calls. */
 import type { Community } from '../../../lib/index.ts'
 import type { RelayAdmin } from '../../../lib/relay/relay-admin.ts'
 import type { Relay } from '../../relay/relay.ts'
@@ -14,7 +14,7 @@ export async function withRulesOfRelay(community: Community, flags: ServeFlags):
   return withRelayRules(community, guardOf(flags))
 }
 
-/** @returns the relay as the panel asks it; `undefined` if there is no way to ask one */
+/** @returns the relay for the panel; `undefined` if there is no way to reach one */
 export async function openRelay(starting: Starting, outbox: string): Promise<RelayAdmin | undefined> {
   const { flags, onClose } = starting
   if (!flags.relay) {

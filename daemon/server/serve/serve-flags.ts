@@ -43,7 +43,7 @@ const serveFlags = {
   trustProxy: onOff('believe X-Forwarded-Proto and X-Forwarded-Host: only behind a proxy that sets them'),
   tlsCert: text('<file>', 'certificate, PEM'),
   tlsKey: text('<file>', "the certificate's key, PEM"),
-  ids: oneOf('<type>', 'the JSON type of ids in answers and webhooks', ['string', 'number']),
+  ids: oneOf('<type>', 'the JSON type of ids in responses and webhooks', ['string', 'number']),
   emailConsent: onOff('new members have consented to commercial e-mail; without consent addresses stay hidden'),
   accessLog: onOff('a line of JSON for each request, without tokens, queries and bodies'),
   metricsPort: portNumber('metrics for Prometheus on this port of 127.0.0.1'),

@@ -48,7 +48,7 @@ export async function serve(flags: ServeFlags, out: Output, version?: string): P
   const checked = checkFlags(flags)
   const tracing = await tracingFor(flags.telemetry)
   const front = createFront()
-  // The port first: if it is taken, nothing else was touched. Early requests are asked to come again.
+  // The port first: if it is taken, nothing else was touched. Early requests get a 503 and can be repeated.
   const listening = await listen(front.listener, flags)
   const opened: (() => Promise<unknown>)[] = []
   const close = async () => {
@@ -75,7 +75,7 @@ export async function serve(flags: ServeFlags, out: Output, version?: string): P
     return {
       url,
       close() {
-        // For a person; a program that has asked for JSON has sent the signal itself, and reads an empty standard error as no fault.
+        // For a person; a program that reads JSON has sent the signal itself, and reads an empty standard error as no fault.
         if (!flags.json) out.warn(`stopping: running requests have up to ${grace / 1000} seconds`)
         return close()
       },
@@ -185,7 +185,7 @@ interface ServingParts {
   readonly uploads: string
 }
 
-/** From now on requests are answered. */
+/** From now on requests are served. */
 function serveRequests(
   { flags, faults, log }: Starting,
   front: Front,

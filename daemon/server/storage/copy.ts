@@ -18,7 +18,7 @@ export interface CopyFlags {
 /**
  * `folkmoot copy`: everything of one storage into another, empty one. Resumes after an interruption.
  *
- * @param draw shows how far it is, over and over in one line; left out where nobody looks
+ * @param draw shows how far it is, over and over in one line; left out where no one looks
  * @throws UsageError, StorageError
  */
 export async function copy({ from, to, json = false }: CopyFlags, out: Output, draw?: (line: string) => void): Promise<void> {
@@ -50,7 +50,7 @@ function lineOf({ table, copied, total }: CopyProgress): string {
   return `${bar(part)} ${Math.floor(part * 100)} %, ${copied} of ${total} rows, ${table}`
 }
 
-/** The relay of the target learns of endpoints through its outbox, which nothing of this came through. */
+/** The relay of the target reads endpoints from its outbox, which nothing of this came through. */
 async function tellEndpoints(storage: Storage): Promise<void> {
   const community = createCommunity({ storage })
   const all = await storage.transaction((tx) => tx.find(networks, {}), { readOnly: true })

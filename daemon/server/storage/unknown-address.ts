@@ -9,7 +9,7 @@ export function unknownStorage(option: string, address: string): UsageError {
   return new UsageError(`${option} must be ${storageForms}, got ${JSON.stringify(withoutPassword(address))}${hint}`)
 }
 
-/** What an address without its engine may mean: `memory`, or a path whose ending tells the engine. */
+/** What an address without its engine may mean: `memory`, or a path whose ending names the engine. */
 export function meantStorage(address: string): string | undefined {
   if (/^:?memory:?$/i.test(address)) return 'memory:'
   if (address.includes(':')) return undefined

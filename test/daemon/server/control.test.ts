@@ -228,7 +228,7 @@ describe('the control of a server', () => {
     await new Promise<void>((listening) => silent.listen(`${file}.sock`, listening))
     onTestFinished(() => void silent.close())
     await writeControlFile(file, { pid: 4711, socket: 'db.json.control.sock', token: 't' })
-    await expect(serverAt(file, 50)).rejects.toThrow(/^process 4711 holds .*db\.json and does not answer/)
+    await expect(serverAt(file, 50)).rejects.toThrow(/^process 4711 holds .*db\.json and does not respond/)
     for (const [text, sentence] of [
       ['scroll', /is not the control file of a server$/],
       ['{"folkmoot_control":99}', /another version/],

@@ -114,7 +114,7 @@ test('without an endpoint the command says so; a storage without a server takes 
   const { lines, warnings, refused } = await folkmoot('trigger', 'PostCreatedHook', '--storage', await madeStorage())
   expect({ lines, warnings, refused }).toEqual({
     lines: [expect.stringMatching(inOutbox('0 endpoints'))],
-    warnings: ['Nobody receives it: `folkmoot listen` or `folkmoot endpoints add` registers an endpoint.'],
+    warnings: ['No endpoint receives it: `folkmoot listen` or `folkmoot endpoints add` registers an endpoint.'],
     refused: undefined,
   })
 })
@@ -128,7 +128,7 @@ test('a disabled endpoint is among those that the event is for, and named, becau
   const { lines, warnings, refused } = await folkmoot('trigger', 'PostCreated', ...at)
   expect({ lines, warnings, refused }).toEqual({
     lines: [expect.stringMatching(inOutbox('1 endpoint'))],
-    warnings: [`Endpoint ${id} is disabled: the event waits, and is sent once somebody enables the endpoint.`],
+    warnings: [`Endpoint ${id} is disabled: the event waits, and is sent once you enable the endpoint.`],
     refused: undefined,
   })
   const { lines: json } = await folkmoot('trigger', 'PostCreated', ...at, '--json')

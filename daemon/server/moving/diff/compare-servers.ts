@@ -1,4 +1,4 @@
-/** Two servers are asked the same read requests. */
+/** Two servers get the same read requests. */
 import { each } from '../parents.ts'
 import { compareLists } from './compare-lists.ts'
 import { isRefusedToken, reach, requestRecord, type Side } from './compared-server.ts'
@@ -20,7 +20,7 @@ export interface Comparison {
   readonly differences: readonly Difference[]
   /** How many there are in all. */
   readonly total: number
-  /** Answers of each server that were compared. */
+  /** Responses of each server that were compared. */
   readonly responses: number
   /** Requests that both servers refused, because their tokens lack a scope. */
   readonly refused: number
@@ -33,8 +33,8 @@ const atOnce = 4
 const unknownId = '9007199254740991'
 
 /**
- * Compares the answers of two servers.
- * @throws ClientError, UsageError if one of them does not answer, or has no such network
+ * Compares the responses of two servers.
+ * @throws ClientError, UsageError if one of them does not respond, or has no such network
  */
 export async function compareServers({ a, b, sample, ignore, onProgress = () => {} }: ComparisonOptions): Promise<Comparison> {
   const rules: Rules = { bases: [a.base, b.base], ignored: new Set(ignore.filter((name) => !name.startsWith('/'))) }
@@ -60,7 +60,7 @@ export async function compareServers({ a, b, sample, ignore, onProgress = () => 
       const keeping = (record: Found['record']) => void (keep && here.push({ params, record }))
       const options = { rules, most: sample, signal, onDifference: note(path), found: keeping, refused: refuse }
       const pages = await compareLists(a, b, read, options)
-      // Not `answers += await …`: that reads the sum before it waits, and others add to it in the meantime.
+      // Not `responses += await …`: that reads the sum before it waits, and others add to it in the meantime.
       responses += pages
     } else {
       const [one, other] = await Promise.all([requestRecord(a, read, signal), requestRecord(b, read, signal)])

@@ -1,4 +1,4 @@
-/** One server of a comparison, and its answers. */
+/** One server of a comparison, and its responses. */
 
 import type { List } from '../../../../lib/client/index.ts'
 import { isClientError } from '../../../../lib/client/index.ts'
@@ -19,18 +19,18 @@ export interface Side {
   readonly paced: Paced
 }
 
-/** The limit of the client for an answer, in bytes. */
+/** The limit of the client for a response, in bytes. */
 const maxResponseBytes = 64 * 1024 * 1024
-/** Carries the envelope of a list through the client, which gives the headers of an answer. */
+/** Carries the envelope of a list through the client, which gives the headers of a response. */
 const envelopeHeader = 'x-folkmoot-envelope'
 
-/** An answer to a request for one record. */
+/** A response to a request for one record. */
 export interface RecordResponse {
   readonly status: number
   readonly body: unknown
 }
 
-/** The fields of an answer around its records. */
+/** The fields of a response around its records. */
 const envelopeOf = (body: unknown): string => {
   if (Array.isArray(body)) return 'a list alone'
   if (!isApiRecord(body)) return typeof body
@@ -74,9 +74,9 @@ export function sideOf({ name, base, options }: Server, onWait?: (ms: number) =>
 const isOurs = (status: number | undefined): boolean => status === undefined || [401, 408, 429, 502, 503, 504].includes(status)
 
 /**
- * Asks for one record.
+ * Requests one record.
  * @returns refusals too, with their body
- * @throws ClientError if there is no answer to compare
+ * @throws ClientError if there is no response to compare
  */
 export async function requestRecord(
   { paced }: Side,
@@ -96,7 +96,7 @@ export async function requestRecord(
 }
 
 /**
- * Finds out soon whether a server answers at all, and has the network.
+ * Checks soon whether a server responds at all, and has the network.
  * @throws ClientError, UsageError
  */
 export async function reach({ paced, name }: Side): Promise<void> {
@@ -110,7 +110,7 @@ export async function reach({ paced, name }: Side): Promise<void> {
     throw new UsageError(`${name} is not there (status ${status}): look at the address and at the network`)
 }
 
-/** Whether an answer is about the token alone: it lacks a scope (interface.md, 6.4). */
+/** Whether a response is about the token alone: it lacks a scope (interface.md, 6.4). */
 export const isRefusedToken = ({ status, body }: RecordResponse): boolean =>
   status === 403 && isApiRecord(body) && typeof body['message'] === 'string'
 

@@ -1,4 +1,4 @@
-/** `folkmoot diff`: whether two servers answer alike. */
+/** `folkmoot diff`: whether two servers respond identically. */
 import { isClientError } from '../../../../lib/client/index.ts'
 import { jsonLines } from '../../../json.ts'
 import type { Output } from '../../../output.ts'
@@ -46,7 +46,7 @@ export async function diff(flags: DiffFlags, host: MovingHost): Promise<void> {
       b: sideOf(b, showWaits(line, 'server b')),
       sample: flags.all ? Number.POSITIVE_INFINITY : flags.sample,
       ignore: flags.ignore,
-      onProgress: (operation, responses) => line.show(operation, `${operation}: ${responses} answers compared`),
+      onProgress: (operation, responses) => line.show(operation, `${operation}: ${responses} responses compared`),
     })
     line.clear()
     if (comparison.responses === 0)
@@ -67,7 +67,7 @@ const maxRows = 200
 const cellOf = (value: unknown): string => (value === undefined ? '(missing)' : JSON.stringify(value))
 
 function report({ differences, total, responses, refused }: Comparison, { wide }: DiffFlags, out: Output, json: boolean): void {
-  const sentence = `${total === 0 ? 'No difference' : `${total} difference${total === 1 ? '' : 's'}`} in ${responses} answers.`
+  const sentence = `${total === 0 ? 'No difference' : `${total} difference${total === 1 ? '' : 's'}`} in ${responses} responses.`
   if (refused > 0)
     out.warn(`${refused} requests were not compared: the tokens of both servers lack a scope for them. *:read has them all.`)
   if (json) {

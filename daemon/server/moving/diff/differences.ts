@@ -5,7 +5,7 @@ import { isApiRecord } from '../api-record.ts'
 export interface Difference {
   /** The path of the request, below the network. */
   readonly path: string
-  /** The place in the answer, such as `items[101].creator.name`. */
+  /** The place in the response, such as `items[101].creator.name`. */
   readonly field: string
   readonly a: unknown
   readonly b: unknown

@@ -1,4 +1,4 @@
-/** Which read requests two servers are asked: every GET of the API, with ids and filters out of the answers of the first one. */
+/** Which read requests two servers get: every GET of the API, with ids and filters out of the responses of the first one. */
 import { type ClientRoute, routes } from '../../../../lib/client/routes.ts'
 import { type ApiRecord, isApiRecord, shownAddress, textOf, within } from '../api-record.ts'
 
@@ -9,7 +9,7 @@ export interface Read {
   readonly query: Readonly<Record<string, string>>
 }
 
-/** A record that an answer has shown, with the ids in the path of its list. */
+/** A record that a response has shown, with the ids in the path of its list. */
 export interface Found {
   readonly params: Readonly<Record<string, string>>
   readonly record: ApiRecord

@@ -20,7 +20,7 @@ export interface Begun {
   readonly me: ApiRecord | undefined
 }
 
-/** The plan of a new network, by the limit that the answers of its source show. */
+/** The plan of a new network, by the limit that the responses of its source show. */
 function planOf(headers: Headers): NetworkRow['service_plan'] {
   const limit = headers.get('ratelimit-limit') ?? headers.get('x-ratelimit-limit')
   if (limit === null) return 'unlimited'
@@ -28,7 +28,7 @@ function planOf(headers: Headers): NetworkRow['service_plan'] {
 }
 
 /**
- * Asks for the network, and writes its row.
+ * Requests the network, and writes its row.
  * @param from names the source
  * @throws UsageError if the target holds this network from elsewhere, or another one of the same name
  */

@@ -26,7 +26,7 @@ export interface PullOptions {
   readonly storage: Storage
   /** Groups of records, with those that they refer to; all by default. */
   readonly only?: readonly Group[] | undefined
-  /** ISO 8601 in UTC: records that were changed before stay as they are, and their own lists are not asked for. */
+  /** ISO 8601 in UTC: records that were changed before stay as they are, and their own lists are not requested. */
   readonly since?: string | undefined
   readonly onProgress?: (progress: Progress) => void
   /** Is given sentences about what is not as usual. */

@@ -98,7 +98,7 @@ function written(report: PullReport, width: number | undefined): string {
       { title: 'note', cell: status, fits: 'wrap' },
     ],
     report.lists,
-    { empty: 'Nothing was asked for.', now: Date.now(), width },
+    { empty: 'Nothing was requested.', now: Date.now(), width },
   )
   const { network, addresses, requests, waited_seconds } = report
   const waited = waited_seconds > 0 ? `, ${waited_seconds} s of it waiting for the rate limit` : ''

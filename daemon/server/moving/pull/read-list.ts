@@ -35,7 +35,7 @@ const PageNote = v.object({
 })
 type PageNote = v.InferOutput<typeof PageNote>
 
-/** Asks for a page. */
+/** Requests a page. */
 async function requestPage(
   pulling: Pulling,
   stage: Stage,

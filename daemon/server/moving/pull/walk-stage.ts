@@ -27,7 +27,7 @@ function placeOf({ ids, owner, state }: Pulling, stage: Stage, parents: readonly
   return { params, parents: parents as readonly unknown[] as readonly ApiRecord[], ids, owner, facts: state.facts }
 }
 
-/** Whether something about a row may have changed since a time: what belongs to an unchanged one is not asked for. */
+/** Whether something about a row may have changed since a time: what belongs to an unchanged one is not requested. */
 const isDue = (row: Row, since: string): boolean => {
   const { last_activity_at } = Object(row)
   return row.updated_at >= since || (typeof last_activity_at === 'string' && last_activity_at >= since)
@@ -40,7 +40,7 @@ function unreadBy(error: unknown): Unread | undefined {
   return error.status === 404 || error.status === 405 || error.status === 501 ? 'missing' : undefined
 }
 
-/** Whether nobody has a tag, or a badge: then the list of each member would be asked for in vain. */
+/** Whether no one has a tag, or a badge: then the list of each member would be requested in vain. */
 async function isUnused({ storage, network_id }: Pulling, { counted: kind }: Stage): Promise<boolean> {
   if (kind === undefined) return false
   const used = { kind, member_count: 0 }

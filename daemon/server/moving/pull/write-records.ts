@@ -36,7 +36,7 @@ function columnsOf({ table, fields, columns, inserts }: Stage, record: ApiRecord
   return row
 }
 
-/** A whole row, with values for columns that nobody gave. */
+/** A whole row, with values for columns that weren't given. */
 function wholeRow({ table }: Stage, given: Columns): Row {
   const at = given['created_at'] ?? given['updated_at'] ?? new Date(0).toISOString()
   const row: Columns = { created_at: at, updated_at: at, ...given }

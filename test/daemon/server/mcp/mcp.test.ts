@@ -108,7 +108,7 @@ test('messages that are no JSON-RPC are refused and named in one line each, and 
   ])
   const [, ...problems] = (await warned).trimEnd().split('\n')
   expect(problems.filter((line) => line === 'a message is no JSON-RPC 2.0, and is refused')).toHaveLength(6)
-  expect(problems.filter((line) => line === 'a message is no JSON-RPC 2.0, and has no answer')).toHaveLength(1)
+  expect(problems.filter((line) => line === 'a message is no JSON-RPC 2.0, and gets no response')).toHaveLength(1)
 })
 
 test('a message of more than 10 MiB ends the command with a sentence and the exit code 1', async () => {

@@ -59,7 +59,7 @@ test('a demo network that was pulled and served again does not differ, until som
   const copy = await serve(storage)
   const sides = ['--a', source.url, '--a-token', source.token, '--b', copy.url, '--b-token', copy.token, '--network', 'demo']
   const same = await ended('folkmoot', 'diff', ...sides, '--sample', '3')
-  expect([same.code, same.stdout]).toEqual([0, expect.stringMatching(/^No difference in \d{3,} answers\.\n$/)])
+  expect([same.code, same.stdout]).toEqual([0, expect.stringMatching(/^No difference in \d{3,} responses\.\n$/)])
 
   // A server that cannot be asked is neither a difference nor none.
   const nowhere = await closedPort()

@@ -95,7 +95,7 @@ test('a pull that is killed at random, at a server with faults, makes a copy wit
   const copy = await serve(`sqlite:${to}`)
   const sides = ['--a', source.url, '--a-token', token, '--b', copy.url, '--b-token', copyToken, '--network', '1']
   const diff = await ended('folkmoot', 'diff', ...sides, ...(soaking ? ['--all'] : ['--sample', '5']))
-  expect([diff.code, diff.stdout]).toEqual([0, expect.stringMatching(/^No difference in \d+ answers\.\n$/)])
+  expect([diff.code, diff.stdout]).toEqual([0, expect.stringMatching(/^No difference in \d+ responses\.\n$/)])
 })
 
 const hostOf = (storage: Storage): Promise<string> =>

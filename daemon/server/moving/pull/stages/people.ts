@@ -150,7 +150,7 @@ const carried = (kind: 'tag' | 'badge'): Stage =>
     counted: kind,
     table: memberSegments,
     key: ['member_id', 'segment_id'],
-    // Without a member it is every row of the kind: nobody carries any.
+    // Without a member it is every row of the kind: no one carries any.
     shown: ({ params: { member_id } }) => ({ kind, ...(member_id === undefined ? {} : { member_id }) }),
     takesFields: false,
     columns: {
