@@ -44,7 +44,7 @@ moveTo('asking')
 const directory = mkdtempSync(join(tmpdir(), 'folkmoot-bench-relay-'))
 const closing: (() => unknown)[] = [() => rmSync(directory, { recursive: true, force: true })]
 
-const answers = (port: number) =>
+const responses = (port: number) =>
   new Promise<boolean>((resolve) => {
     const socket = connect(port, '127.0.0.1', () => resolve(socket.end() !== undefined)).on('error', () => resolve(false))
   })
@@ -60,7 +60,7 @@ async function startRedis(): Promise<string | undefined> {
       isOver = true
     })
   closing.push(() => child.kill())
-  while (!isOver && !(await answers(port))) await new Promise((resolve) => setTimeout(resolve, 50))
+  while (!isOver && !(await responses(port))) await new Promise((resolve) => setTimeout(resolve, 50))
   return isOver ? undefined : `redis://127.0.0.1:${port}`
 }
 

@@ -49,7 +49,7 @@ function headOf(bytes: Buffer): { readonly length: number; readonly ok: boolean 
   return { length: end + headEnd.length + Number(body), ok: head.startsWith('2', 9) }
 }
 
-async function ask({ port, connections, seconds, requests }: Task): Promise<LoadResult> {
+async function generateLoad({ port, connections, seconds, requests }: Task): Promise<LoadResult> {
   const ready = requests.map((request) => Buffer.from(request))
   const times: number[] = []
   const sockets: Socket[] = []
@@ -107,5 +107,5 @@ async function ask({ port, connections, seconds, requests }: Task): Promise<Load
   return said === undefined ? figures : { ...figures, problem: said }
 }
 
-process.on('message', async (task: Task) => process.send?.(await ask(task)))
+process.on('message', async (task: Task) => process.send?.(await generateLoad(task)))
 process.on('disconnect', () => process.exit(0))

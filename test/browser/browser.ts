@@ -35,7 +35,7 @@ export interface Page {
   waitForEvent(event: 'download'): Promise<{ suggestedFilename(): string }>
   route(
     url: string,
-    answer: (route: { fulfill(given: { contentType: string; body: string }): Promise<void> }) => unknown,
+    response: (route: { fulfill(given: { contentType: string; body: string }): Promise<void> }) => unknown,
   ): Promise<unknown>
   on(event: 'request', listener: (request: { url(): string }) => void): unknown
   on(event: 'pageerror', listener: (error: Error) => void): unknown

@@ -281,8 +281,8 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
     const found: unknown[] = []
     for (const path of [...paths, ...more, ...(await ownPages())]) {
       await page.emulateMedia({ colorScheme: 'light' })
-      const answer = await page.goto(`${site.panel}/${path}`)
-      if (answer?.status() !== 200) found.push(`${path} answers ${answer?.status()}`)
+      const response = await page.goto(`${site.panel}/${path}`)
+      if (response?.status() !== 200) found.push(`${path} responds with ${response?.status()}`)
       const inLight = await violations('')
       if (inLight !== '') found.push(`${path}: ${inLight}`)
       await page.emulateMedia({ colorScheme: 'dark' })

@@ -41,9 +41,9 @@ describe.skipIf(!isInstalled)('the panel behind a proxy and in hosts, in Chromiu
     const forward: RequestListener = (incoming, outgoing) => {
       const headers = { ...incoming.headers, 'x-forwarded-proto': 'https', 'x-forwarded-host': incoming.headers.host }
       const path = incoming.url?.replace(/^\/tenant/, '') ?? '/'
-      const onward = request(new URL(path, target), { method: incoming.method, headers }, (answer) => {
-        outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
-        answer.pipe(outgoing)
+      const onward = request(new URL(path, target), { method: incoming.method, headers }, (response) => {
+        outgoing.writeHead(response.statusCode ?? 502, response.headers)
+        response.pipe(outgoing)
       })
       incoming.pipe(onward)
     }

@@ -42,8 +42,8 @@ const unauthorized: readonly (readonly [string, Readonly<Record<string, string>>
 // The client sends its own token alone.
 test.each(reaching('storage', routeIds))('%s is 401 `unauthorized` without a good token', async (id) => {
   for (const [what, headers] of unauthorized) {
-    const answer = await sendExample(network, id, { headers })
-    expect({ what, status: answer.status, body: answer.body }).toEqual({
+    const response = await sendExample(network, id, { headers })
+    expect({ what, status: response.status, body: response.body }).toEqual({
       what,
       status: 401,
       body: { error: 'unauthorized', message: expect.any(String), status: 401 },
@@ -53,8 +53,8 @@ test.each(reaching('storage', routeIds))('%s is 401 `unauthorized` without a goo
 
 test.each(routeIds)('%s is 401 `token_expired` with a revoked or an expired key', async (id) => {
   for (const key of [revoked, expired]) {
-    const answer = await sendExample({ community, token: key.token }, id)
-    expect({ status: answer.status, body: answer.body }).toEqual({
+    const response = await sendExample({ community, token: key.token }, id)
+    expect({ status: response.status, body: response.body }).toEqual({
       status: 401,
       body: { error: 'token_expired', message: expect.any(String), status: 401 },
     })
@@ -65,8 +65,8 @@ test.each(routeIds)('%s is 403 `forbidden` with every scope but its own', async 
   const { scope } = exampleOf(id).route.operation
   const others = scopes.filter((held) => held !== scope)
   const held = scope.endsWith(':write') ? [...others, '*:read'] : others
-  const answer = await sendExample({ community, token: await tokenOf(held) }, id)
-  expect({ status: answer.status, body: answer.body }).toEqual({
+  const response = await sendExample({ community, token: await tokenOf(held) }, id)
+  expect({ status: response.status, body: response.body }).toEqual({
     status: 403,
     body: { error: 'forbidden', message: `The API token lacks the scope ${scope}.`, status: 403 },
   })

@@ -69,8 +69,8 @@ test.each(reaching('client', withBody))('%s names each required field that is mi
   const network = await createSeededCommunity()
   for (const name of requiredOf(id))
     for (const body of [without(exampleOf(id).body, name), { ...exampleOf(id).body, [name]: null }]) {
-      const answer = await sendExample(network, id, { body })
-      expect({ name, status: answer.status, body: answer.body }).toEqual({
+      const response = await sendExample(network, id, { body })
+      expect({ name, status: response.status, body: response.body }).toEqual({
         name,
         status: statusWithout(id),
         body: { error: expect.stringMatching(new RegExp(`\\b${name}\\b`)) },
@@ -83,8 +83,8 @@ test.each(reaching('client', withBody))('%s refuses wrong types and values that 
   const network = await createSeededCommunity()
   for (const [name, field] of fieldsOf(id))
     for (const value of [...wrongTypes(field), ...wrongValues(field)]) {
-      const answer = await sendExample(network, id, { body: { ...exampleOf(id).body, [name]: value } })
-      expect({ name, value, status: answer.status, body: answer.body }).toEqual({
+      const response = await sendExample(network, id, { body: { ...exampleOf(id).body, [name]: value } })
+      expect({ name, value, status: response.status, body: response.body }).toEqual({
         name,
         value,
         status: 422,
@@ -98,9 +98,9 @@ test.each(reaching('storage', withBody))('%s ignores unknown fields', async (id)
   const network = await createSeededCommunity()
   const known = JSON.stringify(exampleOf(id).body).slice(1, -1)
   const strange = '"__proto__": {"polluted": 1}, "constructor": {"prototype": {"polluted": 1}}, "unknown": "x", "network_id": "2"'
-  const answer = await sendExample(network, id, { rawBody: `{${strange}${known === '' ? '' : `, ${known}`}}` })
-  expect(answer.status).toBe(exampleOf(id).route.operation.status)
-  expect(JSON.stringify(answer.body ?? null)).not.toContain('polluted')
+  const response = await sendExample(network, id, { rawBody: `{${strange}${known === '' ? '' : `, ${known}`}}` })
+  expect(response.status).toBe(exampleOf(id).route.operation.status)
+  expect(JSON.stringify(response.body ?? null)).not.toContain('polluted')
   expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
   expect(network.faults).toEqual([])
 })
@@ -110,8 +110,8 @@ test.each(withBody)('%s refuses lone surrogates and NUL in texts, or keeps them 
   const texts = fieldsOf(id).filter(([, field]) => typesOf(field).includes('string'))
   for (const [name] of texts)
     for (const text of ['\ud800', 'a\udc00b', 'a\0b']) {
-      const answer = await sendExample(network, id, { body: { ...exampleOf(id).body, [name]: text } })
-      if (answer.status !== 422) expect({ name, text, answer: answer.body }).toMatchObject({ answer: { [name]: text } })
+      const response = await sendExample(network, id, { body: { ...exampleOf(id).body, [name]: text } })
+      if (response.status !== 422) expect({ name, text, answer: response.body }).toMatchObject({ answer: { [name]: text } })
     }
   expect(network.faults).toEqual([])
 })
@@ -154,8 +154,8 @@ test.each(withBody)('%s takes an empty list for an empty object', async (id) => 
 test.each(reaching('neither', withBody))('%s describes the problem of a body that is no JSON object', async (id) => {
   const network = await createSeededCommunity()
   for (const [what, rawBody, status] of broken) {
-    const answer = await sendExample(network, id, { rawBody })
-    expect({ what, status: answer.status, body: answer.body }).toEqual({
+    const response = await sendExample(network, id, { rawBody })
+    expect({ what, status: response.status, body: response.body }).toEqual({
       what,
       status,
       body: { error: expect.stringContaining('body') },
@@ -255,9 +255,9 @@ test.each(reaching('storage', withBody))(
     const bodies = fc.oneof({ weight: 3, arbitrary: fc.record(fields, { requiredKeys: [] }) }, fc.jsonValue())
     await fc.assert(
       fc.asyncProperty(bodies, async (body) => {
-        const answer = await sendExample(network, id, { rawBody: JSON.stringify(body) })
-        const schema = at(described, 'responses', String(answer.status), 'content', 'application/json', 'schema')
-        if (Object.keys(schema).length > 0) expect(problemsOf(document, schema, answer.body)).toEqual([])
+        const response = await sendExample(network, id, { rawBody: JSON.stringify(body) })
+        const schema = at(described, 'responses', String(response.status), 'content', 'application/json', 'schema')
+        if (Object.keys(schema).length > 0) expect(problemsOf(document, schema, response.body)).toEqual([])
       }),
       runs,
     )

@@ -32,7 +32,7 @@ const engines: Readonly<Record<string, Open>> = {
 }
 
 /** A request that every side gets. */
-interface Asked {
+interface SentRequest {
   readonly method: string
   readonly path: string
   readonly body: string | undefined
@@ -60,7 +60,7 @@ async function sideOn(open: Open, seedText: string) {
   return {
     community,
     faults,
-    async ask({ method, path, body, after }: Asked) {
+    async ask({ method, path, body, after }: SentRequest) {
       clock.advance(after)
       const headers = { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }
       const response = await community.fetch(
@@ -107,7 +107,7 @@ function requestsFrom(examples: readonly Example[], seedText: string) {
     )
 
   return {
-    next(): Asked {
+    next(): SentRequest {
       const { route, params, query, body } = pick(examples)
       const path = route.operation.path.replace(/:(\w+)/g, (_, name: string) => {
         const ids = known.get(kindOf(route.operation.path, name)) ?? []

@@ -13,9 +13,9 @@ async function setUp() {
   const [member] = await createMembers(t, 'Margaret')
   const [garden] = await createSpaces(t, 'Garden')
   const act = async (id: string, params: Readonly<Record<string, string>>, body?: unknown, query = {}): Promise<Json> => {
-    const answer = await t.send(id, { params, query, ...(body === undefined ? {} : { body }) })
-    expect(answer.status, `${id} answered ${JSON.stringify(answer.body)}`).toBeLessThan(300)
-    return answer.body
+    const response = await t.send(id, { params, query, ...(body === undefined ? {} : { body }) })
+    expect(response.status, `${id} returned ${JSON.stringify(response.body)}`).toBeLessThan(300)
+    return response.body
   }
   return { ...t, notify: t.community.notify, act, member, garden, told: { network: '1', member_id: member.id } }
 }

@@ -78,8 +78,8 @@ test.each(waysToGo.flatMap((way) => writes.map((id) => ({ way, id }))))(
   '$id shows the address of a member who was $way in no response and no event',
   async ({ way, id }) => {
     const t = await createWorld(way)
-    const answer = await sendExample(t, id)
-    expect(shownIn([answer.body ?? '', t.told()])).toEqual([])
+    const response = await sendExample(t, id)
+    expect(shownIn([response.body ?? '', t.told()])).toEqual([])
   },
 )
 
@@ -103,7 +103,7 @@ test.each(waysToGo)('what the host reports of a member who was %s shows no addre
   const t = await createWorld(way)
   const { notify } = t.community
   const renewed = { network: '1', subscription_id: seeded.subscription, current_period_end: '2027-01-01T00:00:00.000Z' }
-  const answers = await Promise.allSettled([
+  const responses = await Promise.allSettled([
     notify.subscriptionRenewed(renewed),
     notify.memberVisited({ network: '1', member_id: seeded.member }),
     notify.emailConsent({ network: '1', member_id: seeded.member, consent: true }),
@@ -112,7 +112,7 @@ test.each(waysToGo)('what the host reports of a member who was %s shows no addre
   await t.send('subscriptions.cancel', { params: { id: seeded.subscription } })
   t.clock.advance(365 * 24 * 60 * 60 * 1000)
   const ended = await notify.subscriptionsEnded({ network: '1' })
-  expect(shownIn([answers, ended, t.told()])).toEqual([])
+  expect(shownIn([responses, ended, t.told()])).toEqual([])
 })
 
 test.each(waysToGo)('what a member who was %s wrote and bought still names them', async (way) => {

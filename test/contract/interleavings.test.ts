@@ -17,9 +17,9 @@ const requestAs =
   async ({ fetch }) => {
     const headers = { authorization: `Bearer ${made.tokens[by]}`, 'content-type': 'application/json' }
     const init = { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) }
-    const answer = await fetch(new Request(`https://api.test/admin/v1/networks/${network}${path}`, init))
-    const text = await answer.text()
-    return answer.ok ? text : answer.status < 500 ? 'refused' : { fault: text }
+    const response = await fetch(new Request(`https://api.test/admin/v1/networks/${network}${path}`, init))
+    const text = await response.text()
+    return response.ok ? text : response.status < 500 ? 'refused' : { fault: text }
   }
 type AnyCall = (id: string, input: Parts & { readonly network: string }) => Promise<unknown>
 
@@ -480,13 +480,13 @@ const plans: readonly Pair[] = [
 ]
 
 /** The outcome of both, as lines that can be compared one by one. */
-const linesOf = ({ answers, rows, events }: Outcome): readonly string[] => [
-  ...answers.map((answer, index) => `answer ${index + 1}: ${JSON.stringify(answer)}`),
+const linesOf = ({ responses: answers, rows, events }: Outcome): readonly string[] => [
+  ...answers.map((response, index) => `response ${index + 1}: ${JSON.stringify(response)}`),
   ...[...rows].flatMap(([table, all]) => [`${table}: ${all.length}`, ...all.map((row) => `${table}: ${row}`)]),
   ...events,
 ]
 const without = (lines: readonly string[], others: readonly string[]) => lines.filter((line) => !others.includes(line))
-const mirrored = (outcome: Outcome): Outcome => ({ ...outcome, answers: [outcome.answers[1], outcome.answers[0]] })
+const mirrored = (outcome: Outcome): Outcome => ({ ...outcome, responses: [outcome.responses[1], outcome.responses[0]] })
 
 const all = [...leaving, ...spaces, ...content, ...fields, ...plans]
 const both = all.flatMap(([what, one, other]): Pair[] => [

@@ -25,13 +25,13 @@ test.each(routeIds)('%s responds and emits with numbers, as documented', async (
   const t = await createSeededCommunity({ ids })
   const { route } = exampleOf(id)
   const key = route.method === 'POST' ? { headers: { 'idempotency-key': 'once' } } : {}
-  const answer = await sendExample(t, id, key)
-  expect(answer.status).toBeLessThan(300)
-  expect(textIds(answer.body)).toEqual([])
-  if (route.operation.returns && answer.status !== 204) {
+  const response = await sendExample(t, id, key)
+  expect(response.status).toBeLessThan(300)
+  expect(textIds(response.body)).toEqual([])
+  if (route.operation.returns && response.status !== 204) {
     const { described } = requestSchemas(api, route)
-    const schema = at(described, 'responses', String(answer.status), 'content', 'application/json', 'schema')
-    expect(problemsOf(api, schema, answer.body)).toEqual([])
+    const schema = at(described, 'responses', String(response.status), 'content', 'application/json', 'schema')
+    expect(problemsOf(api, schema, response.body)).toEqual([])
   }
   for (const event of [...t.events(), ...t.events('host')])
     expect([event.event_type, ...textIds(event)]).toEqual([event.event_type])
@@ -42,7 +42,7 @@ test.each(routeIds)('%s responds and emits with numbers, as documented', async (
   }
   if (route.method !== 'POST') return
   const again = await sendExample(t, id, key)
-  expect([again.headers.get('idempotency-replayed'), again.body]).toEqual(['true', answer.body])
+  expect([again.headers.get('idempotency-replayed'), again.body]).toEqual(['true', response.body])
 })
 
 test('the next page is found with numbers', async () => {

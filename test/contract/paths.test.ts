@@ -26,8 +26,8 @@ const ids = [
 test.each(routesWhere(({ params }) => Object.keys(params).length > 0))('%s is 404 for an id that no record has', async (id) => {
   for (const name of Object.keys(exampleOf(id).params))
     for (const value of ids) {
-      const answer = await sendExample(network, id, { params: { [name]: value } })
-      expect({ name, value, status: answer.status, body: answer.body }).toEqual({
+      const response = await sendExample(network, id, { params: { [name]: value } })
+      expect({ name, value, status: response.status, body: response.body }).toEqual({
         name,
         value,
         status: 404,
@@ -47,14 +47,14 @@ test.each(reaching('neither', routeIds))('the path of %s responds to other metho
   const others = everyMethod.filter((method) => !allowed.includes(method))
   for (const [method, end] of others.flatMap((method) => [[method, ''] as const, [method, '/'] as const])) {
     const called = path.replace(/\/*$/, end)
-    const answer = await request(network.community, method, called, { headers: { authorization: `Bearer ${network.token}` } })
-    expect({ method, called, status: answer.status, allow: answer.headers.get('allow') }).toEqual({
+    const response = await request(network.community, method, called, { headers: { authorization: `Bearer ${network.token}` } })
+    expect({ method, called, status: response.status, allow: response.headers.get('allow') }).toEqual({
       method,
       called,
       status: 405,
       allow: allowed.join(', '),
     })
-    if (method !== 'HEAD') expect(answer.body).toEqual({ error: expect.stringContaining(method) })
+    if (method !== 'HEAD') expect(response.body).toEqual({ error: expect.stringContaining(method) })
   }
 })
 
@@ -64,8 +64,8 @@ test.each(reaching('neither', routeIds))('%s responds alike with and without a t
       const seeded = await createSeededCommunity()
       // Ids begin with the time: what is made now gets none that the owner could have.
       seeded.clock.advance(1000)
-      const answer = await sendExample(seeded, id, { path: (path) => path.replace(/\/*$/, end) })
-      return { status: answer.status, body: withoutNewIds(answer.body, seeded.owner.id) }
+      const response = await sendExample(seeded, id, { path: (path) => path.replace(/\/*$/, end) })
+      return { status: response.status, body: withoutNewIds(response.body, seeded.owner.id) }
     }),
   )
   expect(without?.status).toBe(exampleOf(id).route.operation.status)

@@ -35,10 +35,10 @@ const everywhere = worlds.flatMap((world) => routeIds.map((id) => ({ id, ...worl
 
 test.each(everywhere)('$id shows no address of a member where $world', async ({ id, ...world }) => {
   const t = await createWorld(world)
-  const answer = await sendExample(t, id)
-  expect(answer.status).toBeLessThan(300)
+  const response = await sendExample(t, id)
+  expect(response.status).toBeLessThan(300)
   const supplied = id === 'members.create' ? [String(exampleOf(id).body?.['email'])] : []
-  const found = await t.shownIn(JSON.stringify([answer.body ?? '', [...answer.headers]]))
+  const found = await t.shownIn(JSON.stringify([response.body ?? '', [...response.headers]]))
   expect(found).toEqual(supplied)
   expect(await t.shownIn(JSON.stringify(t.events()))).toEqual([])
 })
@@ -48,7 +48,7 @@ test.each(worlds)('an invite of a member to a plan shows no address anywhere whe
   const params = { plan_id: seeded.plan }
   const made = await send('plan_invites.create', { params, query: { user_id: seeded.loner } })
   const one = { params: { ...params, id: made.body.id } }
-  const answers = [
+  const responses = [
     made,
     await send('plan_invites.show', one),
     await send('plan_invites.list', { params }),
@@ -56,8 +56,8 @@ test.each(worlds)('an invite of a member to a plan shows no address anywhere whe
     await send('invites.update', { params: { id: made.body.id }, body: { recipient_first_name: 'Lone' } }),
   ]
   const accepted = await community.acceptInvite({ network: '1', invite: made.body.id })
-  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
-  expect(await shownIn(JSON.stringify([answers.map(({ body }) => body), accepted, events()]))).toEqual([])
+  expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
+  expect(await shownIn(JSON.stringify([responses.map(({ body }) => body), accepted, events()]))).toEqual([])
   // The mailer of the host needs the address itself.
   expect((await shownIn(JSON.stringify(events('host')))).length).toBe(1)
 })

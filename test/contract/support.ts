@@ -86,11 +86,11 @@ export async function sendExample(
   const isPlain = changes.method === undefined && changes.path === undefined && changes.rawBody === undefined
   if (isThroughClient && isPlain && canPass(id, parts)) {
     const seen = await throughClient(community, token, id, parts)
-    expect(documentedStatuses(id), `${id} answered ${JSON.stringify(seen.body)}`).toContain(seen.status)
+    expect(documentedStatuses(id), `${id} returned ${JSON.stringify(seen.body)}`).toContain(seen.status)
     return seen
   }
   const body = changes.rawBody ?? (json === undefined ? undefined : JSON.stringify(json))
-  const answer = await request(
+  const response = await request(
     community,
     changes.method ?? route.method,
     `${changes.path?.(path) ?? path}${search.size > 0 ? `?${search}` : ''}`,
@@ -103,9 +103,9 @@ export async function sendExample(
       },
     },
   )
-  if (!changes.method && !documentedStatuses(id).includes(answer.status))
-    expect(documentedStatuses(id), `${id} answered ${JSON.stringify(answer.body)}`).toContain(answer.status)
-  return answer
+  if (!changes.method && !documentedStatuses(id).includes(response.status))
+    expect(documentedStatuses(id), `${id} returned ${JSON.stringify(response.body)}`).toContain(response.status)
+  return response
 }
 
 /** Every method that a client might try. */

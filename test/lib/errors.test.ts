@@ -10,6 +10,6 @@ test.each([
   [notFound('Tag'), [notFound('Member')], false],
   [badRequest('when must be now, got "x"'), [badRequest('when must be now')], true],
   [conflict('closed'), [badRequest('closed')], false],
-])('a failure is declared by its status and its fields, or the record: %j', (failure, declared, answer) => {
-  expect(isDeclared(failure, declared)).toBe(answer)
+])('a failure is declared by its status and its fields, or the record: %j', (failure, declared, response) => {
+  expect(isDeclared(failure, declared)).toBe(response)
 })

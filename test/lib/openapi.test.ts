@@ -215,9 +215,9 @@ test('only addresses that the server makes itself have the format of a URI', () 
 })
 
 test('headers are declared where they are sent, and each is used', () => {
-  const names = (answer: unknown) => Object.keys(at(answer, 'headers'))
-  const answers = at(documents.api, 'paths', '/admin/v1/networks/{network_id}/comments/{comment_id}/reactions')
-  expect(['201', '401', '404', '415', '422', '429'].map((status) => names(at(answers, 'post', 'responses', status)))).toEqual([
+  const names = (response: unknown) => Object.keys(at(response, 'headers'))
+  const responses = at(documents.api, 'paths', '/admin/v1/networks/{network_id}/comments/{comment_id}/reactions')
+  expect(['201', '401', '404', '415', '422', '429'].map((status) => names(at(responses, 'post', 'responses', status)))).toEqual([
     ['Idempotency-Replayed'],
     ['WWW-Authenticate'],
     ['Idempotency-Replayed'],
@@ -225,7 +225,7 @@ test('headers are declared where they are sent, and each is used', () => {
     ['Idempotency-Replayed'],
     ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'Retry-After'],
   ])
-  expect(names(at(answers, 'get', 'responses', '200'))).toEqual([])
+  expect(names(at(responses, 'get', 'responses', '200'))).toEqual([])
   const used = new Set(valuesOf(documents.api, '$ref'))
   const declared = Object.keys(at(documents.api, 'components', 'headers'))
   expect(declared).toHaveLength(6)

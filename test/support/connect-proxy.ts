@@ -62,12 +62,12 @@ export async function connectProxy({
       if (!head.includes('\r\n\r\n')) return
       client.off('data', read)
       requests.push(head)
-      answer(client, head)
+      response(client, head)
     }
     client.on('data', read)
   }
 
-  function answer(client: Socket, head: string): void {
+  function response(client: Socket, head: string): void {
     const [, host = '', port = ''] = /^CONNECT \[?([^\]\s]+?)\]?:(\d+) HTTP\/1\.1\r\n/.exec(head) ?? []
     const behave = proxy.behave ?? proxy.toPort.get(Number(port))
     if (behave === 'silent') return

@@ -61,14 +61,14 @@ async function share(): Promise<Shared> {
   const programs = once(buildPrograms)
   const built = once(() => buildPackage(directory))
   const browser = once(launchShared)
-  const answers: Readonly<Record<string, () => Promise<string>>> = {
+  const responses: Readonly<Record<string, () => Promise<string>>> = {
     '/postgres': async () => (await postgres.get()).url,
     '/programs': async () => (await programs.get()).directory,
     '/package': () => built.get(),
     '/browser': async () => (await browser.get()).wsEndpoint(),
   }
   const server = createServer((request, response) => {
-    const answer = answers[request.url ?? '']?.() ?? Promise.reject(new Error(`nothing is shared at ${request.url}`))
+    const answer = responses[request.url ?? '']?.() ?? Promise.reject(new Error(`nothing is shared at ${request.url}`))
     answer.then(
       (text) => response.end(text),
       (error: unknown) => response.writeHead(500).end(String(error)),

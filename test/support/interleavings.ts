@@ -21,7 +21,7 @@ export type Act = (community: Community) => Promise<unknown>
 
 /** The outcome of two acts. */
 export interface Outcome {
-  readonly answers: readonly [unknown, unknown]
+  readonly responses: readonly [unknown, unknown]
   /** The rows of each table that was written to. */
   readonly rows: ReadonlyMap<string, readonly string[]>
   readonly events: readonly string[]
@@ -165,7 +165,7 @@ export async function contestedNetwork<Made>(
   touched.written.clear()
 
   /** The state of the network, which is put back. */
-  async function outcome(answers: readonly [unknown, unknown]): Promise<Outcome> {
+  async function outcome(responses: readonly [unknown, unknown]): Promise<Outcome> {
     const changed = [...touched.written].sort()
     touched.written.clear()
     const found = await rowsOf(client, changed, at, asSeeded)
@@ -180,7 +180,7 @@ export async function contestedNetwork<Made>(
     })
     const records = (found.get('outbox') ?? []).flatMap(({ records }) => records as { body?: string }[])
     const events = records.map((record) => withoutNewIds(String(record.body ?? JSON.stringify(record))))
-    return { answers, rows: new Map(rows), events: events.sort() }
+    return { responses, rows: new Map(rows), events: events.sort() }
   }
 
   /** Waits until someone waits for a lock, or `end` is settled. */
@@ -203,14 +203,14 @@ export async function contestedNetwork<Made>(
   async function noted(act: Act, by: Community): Promise<unknown> {
     const before = new Set(touched.written)
     for (const tables of [touched.read, touched.written]) tables.clear()
-    const answer = await answerOf(act, by)
+    const response = await responseOf(act, by)
     const known = touchedBy.get(act)
     touchedBy.set(act, {
       read: new Set([...touched.read, ...(known?.read ?? [])]),
       written: new Set([...touched.written, ...(known?.written ?? [])]),
     })
     for (const table of before) touched.written.add(table)
-    return answer
+    return response
   }
 
   return {
@@ -219,8 +219,8 @@ export async function contestedNetwork<Made>(
     deadlocks: () => first.deadlocks() + second.deadlocks(),
     /** One act, and when it is done the other. */
     async oneByOne(a: Act, b: Act): Promise<Outcome> {
-      const answerOfA = await noted(a, community)
-      return outcome([answerOfA, await noted(b, other)])
+      const responseOfA = await noted(a, community)
+      return outcome([responseOfA, await noted(b, other)])
     },
     /**
      * The other act while the first one is stopped before a step that has to do with it; `undefined` when it has no such step.
@@ -228,14 +228,14 @@ export async function contestedNetwork<Made>(
      */
     async stoppedAt(step: number, a: Act, b: Act): Promise<{ outcome: Outcome; last: boolean } | undefined> {
       const stop = first.stopAt(step, touchedBy.get(b) ?? touched)
-      const doing = answerOf(a, community)
+      const doing = responseOf(a, community)
       const reached = await Promise.race([stop.reached.then((last) => ({ last })), doing.then(() => undefined)])
       if (!reached) {
         stop.go()
         await outcome([undefined, undefined])
         return undefined
       }
-      const meanwhile = answerOf(b, other)
+      const meanwhile = responseOf(b, other)
       await blockedOr(meanwhile)
       stop.go()
       return { outcome: await outcome([await doing, await meanwhile]), last: reached.last }
@@ -248,9 +248,9 @@ export async function contestedNetwork<Made>(
 }
 
 /** The response; of several reasons to refuse a request any will do. */
-async function answerOf(act: Act, community: Community): Promise<unknown> {
-  const answer = await act(community).catch((error: unknown) => (isApiError(error) ? 'refused' : { fault: String(error) }))
-  return JSON.parse(withoutNewIds(JSON.stringify(answer ?? null)))
+async function responseOf(act: Act, community: Community): Promise<unknown> {
+  const response = await act(community).catch((error: unknown) => (isApiError(error) ? 'refused' : { fault: String(error) }))
+  return JSON.parse(withoutNewIds(JSON.stringify(response ?? null)))
 }
 
 const linesOf = (rows: Rows): string[] => rows.map((row) => withoutNewIds(JSON.stringify(row))).sort()

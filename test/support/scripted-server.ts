@@ -23,7 +23,7 @@ const aDay = 86_400_000
  * A client, and a server that gives one response after the other.
  * @returns the client, the requests, and how long it waited, in milliseconds
  */
-export function scripted(answers: readonly Scripted[], options: Partial<ClientOptions> = {}) {
+export function scripted(responses: readonly Scripted[], options: Partial<ClientOptions> = {}) {
   const requests: SeenRequest[] = []
   const waits: number[] = []
   let now = Date.UTC(2026, 10, 20, 10)
@@ -41,10 +41,10 @@ export function scripted(answers: readonly Scripted[], options: Partial<ClientOp
   const fetch = async (request: Request): Promise<Response> => {
     const { method, url, headers } = request
     requests.push({ method, url, headers, body: await request.clone().text() })
-    const answer = answers[requests.length - 1]
-    if (!answer) throw new Error(`there is no answer to request ${requests.length}`)
-    if (answer instanceof Error) throw answer
-    return typeof answer === 'function' ? answer(request) : answer
+    const response = responses[requests.length - 1]
+    if (!response) throw new Error(`there is no response to request ${requests.length}`)
+    if (response instanceof Error) throw response
+    return typeof response === 'function' ? response(request) : response
   }
   const all = { baseUrl: 'https://api.test', network: '1', token: 'secret-token', timeout: aDay, fetch, timing, ...options }
   return { client: createClient(all), requests, waits }

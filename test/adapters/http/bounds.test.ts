@@ -34,9 +34,9 @@ async function hosted(options: Partial<Options> = {}, bounds?: TransferBounds, b
   const serve = async (incoming: Incoming): Promise<HttpResponse> => {
     running += 1
     mostRunning = Math.max(mostRunning, running)
-    const answer = await it.community.serve(incoming)
+    const response = await it.community.serve(incoming)
     running -= 1
-    return answer
+    return response
   }
   const port = Number(new URL(await onLoopback(behind(toNodeListener({ serve }, bounds)))).port)
   return { ...it, port, url: `http://127.0.0.1:${port}`, mostRunning: () => mostRunning }
@@ -71,8 +71,8 @@ async function withLargeList(options: Partial<Options> = {}, bounds?: TransferBo
 
 test('a large response arrives whole, letter by letter', async () => {
   const { url, token, description, community } = await withLargeList()
-  const answer = await fetch(url + tags, { headers: { authorization: `Bearer ${token}` } })
-  const { items } = (await answer.json()) as { items: { description: string }[] }
+  const response = await fetch(url + tags, { headers: { authorization: `Bearer ${token}` } })
+  const { items } = (await response.json()) as { items: { description: string }[] }
   expect(items.map((item) => item.description === description)).toEqual(Array(20).fill(true))
   await eventually(() => expect(community.inFlight()).toMatchObject({ requests: 0, bytes: 0 }))
 })
@@ -82,8 +82,8 @@ test('letters outside the first plane are not cut in two where a large response 
   const description = `x${'🌍'.repeat(49_999)}`
   for (let index = 0; index < 3; index++)
     await community.call('tags.create', { network: 'demo', body: { title: `Tag ${index}`, description } })
-  const answer = await fetch(url + tags, { headers: { authorization: `Bearer ${token}` } })
-  const { items } = (await answer.json()) as { items: { description: string }[] }
+  const response = await fetch(url + tags, { headers: { authorization: `Bearer ${token}` } })
+  const { items } = (await response.json()) as { items: { description: string }[] }
   expect(items.every((item) => item.description === description)).toBe(true)
 })
 
@@ -250,9 +250,9 @@ test.each(['pages', 'files'])(
 test('a stream that is reset before its long response is there holds nothing of what may be in flight', async () => {
   const { community, token } = await withLargeList()
   const serve = async (incoming: Incoming) => {
-    const answer = await community.serve(incoming)
+    const response = await community.serve(incoming)
     await pause(20)
-    return answer
+    return response
   }
   const session = await openHttp2(toNodeListener({ serve }, { responseStallMs: 60_000 }))
   const client = await session()
@@ -320,9 +320,9 @@ test('what waits on all connections together has a bound, and is forgotten with 
   const held = new Promise<void>((resolve) => {
     release = resolve
   })
-  const answer: HttpResponse = { status: 200, headers: {}, body: '{}' }
+  const response: HttpResponse = { status: 200, headers: {}, body: '{}' }
   const origin = await onLoopback(
-    toNodeListener({ serve: ({ path }) => (path === '/held' ? held.then(() => answer) : Promise.resolve(answer)) }),
+    toNodeListener({ serve: ({ path }) => (path === '/held' ? held.then(() => response) : Promise.resolve(response)) }),
   )
   const port = Number(new URL(origin).port)
   const connections = await Promise.all(Array.from({ length: 30 }, () => open(port)))
@@ -494,7 +494,7 @@ test('a `fetch` host whose client goes away in the middle of a body is a 400, no
     body,
     duplex: 'half',
   } as RequestInit)
-  const answer = await community.fetch(request)
-  expect([answer.status, await answer.json()]).toEqual([400, { error: 'The body ended before it was complete' }])
+  const response = await community.fetch(request)
+  expect([response.status, await response.json()]).toEqual([400, { error: 'The body ended before it was complete' }])
   expect(faults).toEqual([])
 })

@@ -19,8 +19,8 @@ test('the variables of a Hono application may be typed', async () => {
   const { community, token } = await createTestCommunity()
   const app = new Hono<{ Variables: { user: string } }>()
   app.use(honoMiddleware(community))
-  const answer = await app.request(`https://api.test${me}`, { headers: { authorization: `Bearer ${token}` } })
-  expect(answer.status).toBe(200)
+  const response = await app.request(`https://api.test${me}`, { headers: { authorization: `Bearer ${token}` } })
+  expect(response.status).toBe(200)
 })
 
 test('the middleware fits typed applications of Express and Fastify', async () => {

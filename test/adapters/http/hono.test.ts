@@ -12,7 +12,7 @@ import { onLoopback } from '../../support/on-loopback.ts'
 
 const { getRequestListener } = await untyped<{ getRequestListener(fetch: unknown): RequestListener }>('@hono/node-server')
 
-type Ask = (path: string, init?: { readonly method?: string; readonly body?: string }) => Promise<Response>
+type SendRequest = (path: string, init?: { readonly method?: string; readonly body?: string }) => Promise<Response>
 
 /** An application with middleware before the API, and two ways to ask it. */
 async function application(before: (app: Hono) => void = () => {}) {
@@ -23,8 +23,8 @@ async function application(before: (app: Hono) => void = () => {}) {
   const origin = await onLoopback(getRequestListener(app.fetch))
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const at = (path: string): string => `/admin/v1/networks/1${path}`
-  const onNode: Ask = (path, init) => fetch(origin + at(path), { ...init, headers })
-  const alone: Ask = async (path, init) => app.request(at(path), { ...init, headers })
+  const onNode: SendRequest = (path, init) => fetch(origin + at(path), { ...init, headers })
+  const alone: SendRequest = async (path, init) => app.request(at(path), { ...init, headers })
   return [onNode, alone] as const
 }
 
@@ -37,14 +37,14 @@ test('a response has the headers that earlier middleware has set, and every cook
         await next()
       })
     })) {
-      const answer = await ask('/tags')
-      expect(answer.status).toBe(200)
-      expect(Object.fromEntries(answer.headers)).toMatchObject({
+      const response = await ask('/tags')
+      expect(response.status).toBe(200)
+      expect(Object.fromEntries(response.headers)).toMatchObject({
         'x-request-id': 'ours-1',
         'content-type': 'application/json; charset=utf-8',
         'cache-control': 'no-store',
       })
-      expect(answer.headers.getSetCookie()).toEqual(cookies)
+      expect(response.headers.getSetCookie()).toEqual(cookies)
     }
 })
 
@@ -58,9 +58,9 @@ test('middleware around the API reads its status, and sets headers afterwards', 
       context.header('x-later', 'yes')
     })
   })) {
-    const answer = await ask('/nowhere')
-    expect([answer.status, answer.headers.get('x-later')]).toEqual([404, 'yes'])
-    expect(await answer.json()).toMatchObject({ error: expect.stringContaining('There is no path') })
+    const response = await ask('/nowhere')
+    expect([response.status, response.headers.get('x-later')]).toEqual([404, 'yes'])
+    expect(await response.json()).toMatchObject({ error: expect.stringContaining('There is no path') })
   }
   expect(statuses).toEqual([404, 404])
 })
@@ -84,16 +84,18 @@ test('short and long responses have the length of their bytes, and those to HEAD
 
 test('many concurrent requests all get a response', async () => {
   for (const ask of await application()) {
-    const answers = await Promise.all(Array.from({ length: 40 }, () => ask('/me')))
-    const names = await Promise.all(answers.map(async (answer) => ((await answer.json()) as { readonly name: string }).name))
+    const responses = await Promise.all(Array.from({ length: 40 }, () => ask('/me')))
+    const names = await Promise.all(
+      responses.map(async (response) => ((await response.json()) as { readonly name: string }).name),
+    )
     expect(new Set(names).size).toBe(1)
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+    expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200))
   }
 })
 
 test('a short body is read straight from the request of Node, unless middleware has put another in its place', async () => {
   const seen: string[] = []
-  const answers = []
+  const responses = []
   for (const isReplaced of [false, true]) {
     const [onNode] = await application((app) => {
       app.use(async ({ req }, next) => {
@@ -104,9 +106,9 @@ test('a short body is read straight from the request of Node, unless middleware 
         seen.push(inspect(asked, { depth: 1 }))
       })
     })
-    answers.push(await onNode('/tags', { method: 'POST', body: '{"title":"short"}' }))
+    responses.push(await onNode('/tags', { method: 'POST', body: '{"title":"short"}' }))
   }
-  expect(answers.map(({ status }) => status)).toEqual([201, 413])
+  expect(responses.map(({ status }) => status)).toEqual([201, 413])
   expect(seen[0]).toContain('nativeRequest: undefined')
 })
 
@@ -121,8 +123,8 @@ test.each([
   app.use(communityMiddleware(community))
   const { port } = new URL(await onLoopback(getRequestListener(app.fetch)))
   const socket = connect(Number(port), '127.0.0.1')
-  const answers: string[] = []
-  socket.on('data', (data) => void answers.push(...(data.toString().match(/HTTP\/1\.1 \d+/g) ?? [])))
+  const responses: string[] = []
+  socket.on('data', (data) => void responses.push(...(data.toString().match(/HTTP\/1\.1 \d+/g) ?? [])))
   const send = (method: string, at: string, headers: string, body = ''): void =>
     void socket.write(
       `${method} /admin/v1/networks/1${at} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n${headers}\r\n${body}`,
@@ -135,5 +137,5 @@ test.each([
   socket.write('x'.repeat(length))
   send('GET', '/tags', 'Connection: close\r\n')
   await once(socket, 'close')
-  expect(answers).toEqual(['HTTP/1.1 200', `HTTP/1.1 ${status}`, 'HTTP/1.1 200'])
+  expect(responses).toEqual(['HTTP/1.1 200', `HTTP/1.1 ${status}`, 'HTTP/1.1 200'])
 })

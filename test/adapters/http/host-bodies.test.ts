@@ -137,9 +137,9 @@ const requests: readonly (readonly [string, Sent, number])[] = [
 ]
 
 /** Sends the requests one after the other. */
-async function answersOf(it: TestCommunity, url: string) {
+async function responsesOf(it: TestCommunity, url: string) {
   const { id } = await it.community.call('tags.create', { network: 'demo', body: { title: 'first' } })
-  const answers: Record<string, { status: number; body: Json }> = {}
+  const responses: Record<string, { status: number; body: Json }> = {}
   for (const [name, { method, path, body, headers, chunked }] of requests) {
     const response = await fetch(url + path.replace('TAG', id), {
       method,
@@ -147,9 +147,9 @@ async function answersOf(it: TestCommunity, url: string) {
       ...(body === undefined ? {} : chunked ? { body: new Blob([body]).stream(), duplex: 'half' } : { body }),
     } as RequestInit)
     const text = await response.text()
-    answers[name] = { status: response.status, body: text === '' ? undefined : withoutIds(JSON.parse(text)) }
+    responses[name] = { status: response.status, body: text === '' ? undefined : withoutIds(JSON.parse(text)) }
   }
-  return answers
+  return responses
 }
 
 const withoutIds = (body: Json): Json =>
@@ -163,12 +163,12 @@ const hosted = async (host: (it: TestCommunity) => RequestListener) => {
 for (const [name, host] of hosts)
   test(`${name}: every answer is what it is without`, async () => {
     const plain = await hosted(unread)
-    const answers = await answersOf(plain, plain.url)
-    expect(Object.entries(answers).map(([sent, { status }]) => [sent, status])).toEqual(
+    const responses = await responsesOf(plain, plain.url)
+    expect(Object.entries(responses).map(([sent, { status }]) => [sent, status])).toEqual(
       requests.map(([sent, , status]) => [sent, status]),
     )
     const it = await hosted(host)
-    expect(await answersOf(it, it.url)).toEqual(answers)
+    expect(await responsesOf(it, it.url)).toEqual(responses)
     expect(it.faults).toEqual([])
   })
 
@@ -178,12 +178,12 @@ const parsesJson = (name: string): boolean => name.includes('express.json') || n
 test('a body that is no JSON is a 400 also where the host hands over its bytes', async () => {
   for (const [, host] of hosts.filter(([name]) => !parsesJson(name))) {
     const it = await hosted(host)
-    const answer = await fetch(it.url + tags, {
+    const response = await fetch(it.url + tags, {
       method: 'POST',
       headers: { ...json, authorization: `Bearer ${it.token}` },
       body: '{"title":',
     })
-    expect([answer.status, await answer.json()]).toEqual([400, { error: 'The body is not valid JSON' }])
+    expect([response.status, await response.json()]).toEqual([400, { error: 'The body is not valid JSON' }])
   }
 })
 
@@ -193,8 +193,8 @@ test('an upload is a file when the host hands over its bytes', async () => {
   form.set('asset_style', 'post')
   form.set('asset_file', new Blob(['bytes']), 'wash.txt')
   const headers = { authorization: `Bearer ${it.token}` }
-  const answer = await fetch(`${it.url}/admin/v1/networks/1/assets`, { method: 'POST', headers, body: form })
-  expect([answer.status, await answer.json()]).toMatchObject([201, { name: 'wash.txt' }])
+  const response = await fetch(`${it.url}/admin/v1/networks/1/assets`, { method: 'POST', headers, body: form })
+  expect([response.status, await response.json()]).toMatchObject([201, { name: 'wash.txt' }])
 })
 
 test('an upload of which a parser kept only the fields is a fault of the host, with the remedy', async () => {
@@ -202,8 +202,8 @@ test('an upload of which a parser kept only the fields is a fault of the host, w
   const form = new FormData()
   form.set('asset_style', 'post')
   const headers = { authorization: `Bearer ${it.token}` }
-  const answer = await fetch(`${it.url}/admin/v1/networks/1/assets`, { method: 'POST', headers, body: form })
-  expect(answer.status).toBe(500)
+  const response = await fetch(`${it.url}/admin/v1/networks/1/assets`, { method: 'POST', headers, body: form })
+  expect(response.status).toBe(500)
   expect(String(it.faults[0])).toContain('Mount the community before the body parser')
 })
 
@@ -212,12 +212,12 @@ test('a body that the host has read and not kept is a loud fault, never an empty
   const { id } = await it.community.call('tags.create', { network: 'demo', body: { title: 'first' } })
   for (const chunked of [false, true]) {
     const body = '{"title":"second"}'
-    const answer = await fetch(`${it.url}${tags}/${id}`, {
+    const response = await fetch(`${it.url}${tags}/${id}`, {
       method: 'PATCH',
       headers: { ...json, authorization: `Bearer ${it.token}` },
       ...(chunked ? { body: new Blob([body]).stream(), duplex: 'half' } : { body }),
     } as RequestInit)
-    expect([answer.status, await answer.json()]).toEqual([
+    expect([response.status, await response.json()]).toEqual([
       500,
       { error: 'Internal server error', request_id: expect.any(String) },
     ])
@@ -229,8 +229,8 @@ test('a body that the host has read and not kept is a loud fault, never an empty
 test('without a body there is nothing that a host could have read away', async () => {
   const it = await hosted(keeping(() => {}))
   const headers = { authorization: `Bearer ${it.token}` }
-  const answer = await fetch(it.url + tags, { method: 'POST', headers })
-  expect([answer.status, await answer.json()]).toEqual([422, { error: 'title is required' }])
+  const response = await fetch(it.url + tags, { method: 'POST', headers })
+  expect([response.status, await response.json()]).toEqual([422, { error: 'title is required' }])
 })
 
 test('Koa mounts it below a path, though `koa-mount` cuts that path off', async () => {
@@ -241,24 +241,24 @@ test('Koa mounts it below a path, though `koa-mount` cuts that path off', async 
   const path = `/community${tags}`
   await it.community.call('tags.create', { network: 'demo', body: { title: 'Oil' } })
   await it.community.call('tags.create', { network: 'demo', body: { title: 'Ink' } })
-  const answer = await fetch(`${await onLoopback(app.callback())}${path}?per_page=1`, { headers })
-  expect([answer.status, await answer.json()]).toMatchObject([200, { links: { next: expect.stringContaining(`${path}?`) } }])
+  const response = await fetch(`${await onLoopback(app.callback())}${path}?per_page=1`, { headers })
+  expect([response.status, await response.json()]).toMatchObject([200, { links: { next: expect.stringContaining(`${path}?`) } }])
 })
 
 test('one Idempotency-Key works with and without a parser', async () => {
   const it = await createTestCommunity({ allowHttp: true })
   const headers = { ...json, authorization: `Bearer ${it.token}`, 'idempotency-key': 'once' }
-  const answers = []
+  const responses = []
   for (const [, host] of hosts)
-    answers.push(
+    responses.push(
       await fetch((await onLoopback(host(it))) + tags, {
         method: 'POST',
         headers,
         body: '{ "title": "Oil", "color": "#FF5733" }',
       }),
     )
-  expect(answers.map(({ status }) => status)).toEqual(hosts.map(() => 201))
-  expect(answers.map((answer) => answer.headers.get('idempotency-replayed'))).toEqual(
+  expect(responses.map(({ status }) => status)).toEqual(hosts.map(() => 201))
+  expect(responses.map((response) => response.headers.get('idempotency-replayed'))).toEqual(
     hosts.map((_, place) => (place === 0 ? null : 'true')),
   )
 })
@@ -288,9 +288,9 @@ test('a client that left before its body was requested gets a response, and noth
     serve: async (incoming) => {
       asked.resolve()
       await gone.promise
-      const answer = await it.community.serve(incoming)
-      answered.resolve(answer.status)
-      return answer
+      const response = await it.community.serve(incoming)
+      answered.resolve(response.status)
+      return response
     },
   })
   const url = new URL(

@@ -40,8 +40,8 @@ test.each([
 
 test('a request for another path is left to the application, with its body', async () => {
   const { origin } = await createMounted()
-  const answer = await fetch(`${origin}/settings`, { method: 'POST', headers, body })
-  expect(await answer.text()).toBe(`the application got ${body}`)
+  const response = await fetch(`${origin}/settings`, { method: 'POST', headers, body })
+  expect(await response.text()).toBe(`the application got ${body}`)
 })
 
 test('a form that is too large is refused, and the server lives', async () => {
@@ -68,12 +68,12 @@ test.each([20, 21, 47])('in Express, %i values of one field arrive, whatever its
 function sendBytes(origin: string, bytes: string, end = false): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(origin).port), '127.0.0.1')
-    let answer = ''
+    let response = ''
     socket.on('data', (chunk) => {
-      answer += chunk
-      if (answer.includes('\r\n')) socket.destroy()
+      response += chunk
+      if (response.includes('\r\n')) socket.destroy()
     })
-    socket.on('close', () => resolve(answer.split('\r\n')[0] ?? ''))
+    socket.on('close', () => resolve(response.split('\r\n')[0] ?? ''))
     socket.on('error', reject)
     socket.write(bytes, () => end && socket.destroy())
   })
@@ -147,8 +147,8 @@ test('pipelined requests for pages are carried out one at a time', async () => {
   const socket = connect(Number(new URL(origin).port), '127.0.0.1').setEncoding('utf8')
   const page = 'GET /admin/panel/1/keys HTTP/1.1\r\nHost: a\r\n\r\n'
   socket.write(page.repeat(19) + page.replace('Host', 'Connection: close\r\nHost'))
-  const answers = (await socket.toArray()).join('')
-  expect([answers.split('HTTP/1.1 200 OK').length - 1, mostRunning]).toEqual([20, 1])
+  const responses = (await socket.toArray()).join('')
+  expect([responses.split('HTTP/1.1 200 OK').length - 1, mostRunning]).toEqual([20, 1])
 })
 
 test('a client that leaves in the midst of a form or of a page leaves the host unharmed, and changes nothing', async () => {

@@ -159,9 +159,9 @@ test('plain HTTP is refused, and so is a forwarded https that no one said to bel
   const { community, headers } = await hosted({ allowHttp: false })
   const url = await onLoopback(toNodeListener(community))
   for (const extra of [{}, { 'x-forwarded-proto': 'https' }]) {
-    const answer = await fetch(url + tags, { headers: { ...headers, ...extra } })
-    expect(answer.status).toBe(403)
-    expect(await answer.json()).toMatchObject({ error: 'https_required', status: 403 })
+    const response = await fetch(url + tags, { headers: { ...headers, ...extra } })
+    expect(response.status).toBe(403)
+    expect(await response.json()).toMatchObject({ error: 'https_required', status: 403 })
   }
 })
 
@@ -305,8 +305,12 @@ test.each(['POST', 'GET'])('a `serve` of the host that throws at a %s ends that 
       },
     }),
   )
-  const answers = await Promise.allSettled(paths.map((path) => fetch(url + path, { method })))
-  expect(answers.map((answer) => (answer.status === 'fulfilled' ? answer.value.status : 'ended'))).toEqual([204, 'ended', 204])
+  const responses = await Promise.allSettled(paths.map((path) => fetch(url + path, { method })))
+  expect(responses.map((response) => (response.status === 'fulfilled' ? response.value.status : 'ended'))).toEqual([
+    204,
+    'ended',
+    204,
+  ])
 })
 
 test('a middleware mounted below a path without basePath says so once, and leaves the response to the host', async () => {

@@ -24,9 +24,9 @@ async function failing() {
 type Failing = Awaited<ReturnType<typeof failing>>
 
 async function idAt(origin: string, { headers }: Failing): Promise<string> {
-  const answer = await fetch(origin + path, { headers })
-  expect(answer.status).toBe(500)
-  return ((await answer.json()) as { readonly request_id: string }).request_id
+  const response = await fetch(origin + path, { headers })
+  expect(response.status).toBe(500)
+  return ((await response.json()) as { readonly request_id: string }).request_id
 }
 
 const headerOf = ({ headers }: IncomingMessage) => headers['x-request-id']
@@ -71,8 +71,8 @@ test('Hono has the id of its middleware by default', async () => {
   const app = new Hono()
   app.use(honoRequestId())
   app.use(honoMiddleware(host.community))
-  const answer = await app.request(`http://localhost${path}`, { headers: host.headers })
-  expect([answer.headers.get('x-request-id'), await answer.json()]).toMatchObject(['given-7', { request_id: 'given-7' }])
+  const response = await app.request(`http://localhost${path}`, { headers: host.headers })
+  expect([response.headers.get('x-request-id'), await response.json()]).toMatchObject(['given-7', { request_id: 'given-7' }])
 })
 
 test.each([

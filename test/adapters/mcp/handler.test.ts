@@ -163,8 +163,8 @@ test('whether a token works is not counted against its rate limit', async () => 
 test('a batch lists the tools once, so that a short request has no huge response', async () => {
   const { community, token } = await testCommunity()
   const batch = Array.from({ length: 100 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'tools/list' }))
-  const answer = await createMcp(community, { write: ['*'] })(post(batch, { authorization: `Bearer ${token}` }))
-  const text = await answer.text()
+  const response = await createMcp(community, { write: ['*'] })(post(batch, { authorization: `Bearer ${token}` }))
+  const text = await response.text()
   expect(text.match(/"inputSchema"/g)).toHaveLength(community.operations.length)
   expect(text.match(/tools\/list may come once in a batch/g)).toHaveLength(99)
 })

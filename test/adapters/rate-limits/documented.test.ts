@@ -63,9 +63,9 @@ describe('onMany', () => {
     const start = () =>
       run(process.execPath, [example], { cwd: directory, env: { ...process.env, DATABASE_URL: address, TOKEN: token } })
     const outputs = await Promise.all([start(), start()])
-    const answers = outputs.flatMap(({ stdout }) => JSON.parse(stdout) as [number, number][])
-    const passed = answers.filter(([status]) => status === 200).map(([, remaining]) => remaining)
+    const responses = outputs.flatMap(({ stdout }) => JSON.parse(stdout) as [number, number][])
+    const passed = responses.filter(([status]) => status === 200).map(([, remaining]) => remaining)
     expect(passed.sort((a, b) => b - a)).toEqual(Array.from({ length: 100 }, (_, index) => 99 - index))
-    expect(answers.filter(([status]) => status === 429)).toHaveLength(20)
+    expect(responses.filter(([status]) => status === 429)).toHaveLength(20)
   })
 })

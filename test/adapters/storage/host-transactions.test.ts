@@ -113,9 +113,9 @@ describe.each([
     const calls = ['1', '2', '1', '3'].map((name) =>
       community.using(host.native).call('members.create', { ...member, body: { ...member.body, email: `${name}@example.org` } }),
     )
-    const answers = await Promise.allSettled(calls)
+    const responses = await Promise.allSettled(calls)
     await host.run('COMMIT')
-    expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
+    expect(responses.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
     expect(await sizeOf(community)).toBe(4)
   })
 

@@ -54,8 +54,8 @@ const sendPage = (response: ServerResponse): unknown =>
   response.writeHead(502, { 'content-type': 'text/html', 'x-request-id': 'proxy-7' }).end(page)
 
 test('a page of a proxy is a ServerError with its text; a GET is tried again and a POST is not', async () => {
-  let answers = 0
-  const { client, seen } = await served((_, response) => (answers++ % 2 === 0 ? sendPage(response) : sendGood(response)))
+  let responses = 0
+  const { client, seen } = await served((_, response) => (responses++ % 2 === 0 ? sendPage(response) : sendGood(response)))
   expect(await client.tags.show(5)).toEqual({ id: '5', title: 'Oil' })
   const error: unknown = await client.tags.create({ title: 'Oil' }).catch((error: unknown) => error)
   expect(error).toBeInstanceOf(ServerError)
@@ -64,12 +64,12 @@ test('a page of a proxy is a ServerError with its text; a GET is tried again and
 })
 
 test('half of a response is a lost connection, and the same request is sent again', async () => {
-  let answers = 0
-  const { client, seen } = await served((_, response) => (answers++ < 2 ? sendHalf(response) : sendGood(response)))
+  let responses = 0
+  const { client, seen } = await served((_, response) => (responses++ < 2 ? sendHalf(response) : sendGood(response)))
   expect(await client.tags.create({ title: 'Oil' })).toEqual({ id: '5', title: 'Oil' })
   expect(seen).toEqual(Array.from({ length: 3 }, () => ({ method: 'POST', key: seen[0]?.key })))
   expect(seen[0]?.key).toMatch(/^\w+$/)
-  answers = 0
+  responses = 0
   const error: unknown = await client.tags.show(5, { maxRetries: 0 }).catch((error: unknown) => error)
   expect(error).toBeInstanceOf(ConnectionError)
   expect(error).toMatchObject({ code: 'connection_failed', status: undefined })
@@ -108,9 +108,9 @@ test('a signal ends a call while its response arrives', async () => {
 })
 
 test('a 429 without Retry-After is tried again, in the middle of a list too', async () => {
-  let answers = 0
+  let responses = 0
   const { client, seen } = await served((request, response) => {
-    const isRefused = answers++ % 2 === 1
+    const isRefused = responses++ % 2 === 1
     const number = Number(new URL(request.url ?? '', 'http://x').searchParams.get('page') ?? 1)
     const next = number < 3 ? `http://127.0.0.1:1/tags?page=${number + 1}` : null
     const body = isRefused ? { error: 'rate limited' } : { items: [{ id: number }], links: { self: 'x', next } }

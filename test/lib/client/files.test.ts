@@ -111,9 +111,9 @@ test('over a connection the error of a stream is the cause, and the message has 
 })
 
 test('a file is downloaded as a stream, without the token', async () => {
-  const answer = () =>
+  const response = () =>
     new Response(streamOf(bytes(10), bytes(20)), { headers: { 'content-type': 'image/png', 'content-length': '30' } })
-  const { client, requests } = scripted([json({}, 503), answer(), answer()])
+  const { client, requests } = scripted([json({}, 503), response(), response()])
   const { stream, type, size } = await client.download('https://cdn.example/a.png')
   expect({ type, size, bytes: (await new Response(stream).arrayBuffer()).byteLength }).toEqual({
     ...{ type: 'image/png', size: 30, bytes: 30 },
@@ -126,11 +126,11 @@ test('a file is downloaded as a stream, without the token', async () => {
 })
 
 test('a download is bounded, and ends with its signal', async () => {
-  const answer = () => new Response(streamOf(bytes(10), bytes(20)))
-  const large = await scripted([answer()]).client.download('https://cdn.example/a', { maxBytes: 20 })
+  const response = () => new Response(streamOf(bytes(10), bytes(20)))
+  const large = await scripted([response()]).client.download('https://cdn.example/a', { maxBytes: 20 })
   await expect(new Response(large.stream).arrayBuffer()).rejects.toThrow('the file is larger than 20 bytes (option `maxBytes`)')
   const stopping = new AbortController()
-  const open = await scripted([answer()]).client.download('https://cdn.example/a', { signal: stopping.signal })
+  const open = await scripted([response()]).client.download('https://cdn.example/a', { signal: stopping.signal })
   stopping.abort(new Error('enough'))
   await expect(new Response(open.stream).arrayBuffer()).rejects.toThrow('enough')
 })

@@ -12,12 +12,12 @@ const { community, token } = await createSeededCommunity()
 const client = clientOf(community, token)
 const lists = routes.filter(({ isList, method }) => isList && method === 'GET').map(({ id }) => id)
 
-type Answer = (request: Request) => Response | Promise<Response>
-const limited = (maxResponseBytes: number, fetch: Answer = (request) => community.fetch(request)) =>
+type Responder = (request: Request) => Response | Promise<Response>
+const limited = (maxResponseBytes: number, fetch: Responder = (request) => community.fetch(request)) =>
   createClient({ baseUrl: 'https://api.test', network: 1, token, maxRetries: 0, maxResponseBytes: maxResponseBytes, fetch })
 
 /** A server that links to its pages by their number alone. */
-const byNumber: Answer = async (request) => {
+const byNumber: Responder = async (request) => {
   const { items, links } = (await (await community.fetch(request)).json()) as { items: unknown[]; links: { next: string | null } }
   const next = links.next === null ? null : new URL(links.next)
   next?.searchParams.delete('after')
@@ -41,7 +41,7 @@ test.each(lists)('%s is read to its end, though only its largest record fits int
 /** A server with records of some sizes, by their place from 1. */
 function sized(sizes: readonly number[]) {
   const searches: string[] = []
-  const fetch: Answer = ({ url }) => {
+  const fetch: Responder = ({ url }) => {
     const { search, searchParams } = new URL(url)
     searches.push(search)
     const [page, size] = [Number(searchParams.get('page') ?? 1), Number(searchParams.get('per_page') ?? 25)]
@@ -89,7 +89,7 @@ test('a record that is too large alone is named by its place and the option', as
 
 test('a server that sends the whole list for every size is not requested for ever', async () => {
   let requests = 0
-  const whole: Answer = () => {
+  const whole: Responder = () => {
     requests++
     return json({ items: [{ id: '1', text: 'x'.repeat(30_000) }], links: { next: null } })
   }
@@ -99,7 +99,7 @@ test('a server that sends the whole list for every size is not requested for eve
 
 test('a refusal that is too large is no reason for a smaller page', async () => {
   let requests = 0
-  const refusing: Answer = () => {
+  const refusing: Responder = () => {
     requests++
     return json({ error: 'x'.repeat(30_000) }, 403)
   }

@@ -7,8 +7,8 @@ import { newMember, newSpace, now } from '../../support/records.ts'
 
 const banned = async (test: TestCommunity, id: string, ban_reason: string | null = null) => {
   const space = await newSpace(test)
-  const answer = await test.send('space_members.ban', { params: { space_id: space.id, user_id: id }, body: { ban_reason } })
-  expect(answer.status).toBe(200)
+  const response = await test.send('space_members.ban', { params: { space_id: space.id, user_id: id }, body: { ban_reason } })
+  expect(response.status).toBe(200)
 }
 
 const linesOf = async ({ community }: TestCommunity) => (await community.audit.list({ network: '1' })).items

@@ -40,8 +40,8 @@ async function asked(path: string, authorised = true) {
   const runOperation = pipeline(settings, transactionsOf(settings, idGenerator(clock, systemChance)))
   const { serve } = server(operations, settings, runOperation, new Map(), () => Promise.reject(new Error('no preview')))
   const headers = { authorization: `Bearer ${authorised ? token : 'none'}` }
-  const answer = await serve(fromRequest(new Request(`https://api.test/admin/v1/networks/1${path}`, { headers })))
-  return { status: answer.status, deprecation: answer.headers['deprecation'], sunset: answer.headers['sunset'] }
+  const response = await serve(fromRequest(new Request(`https://api.test/admin/v1/networks/1${path}`, { headers })))
+  return { status: response.status, deprecation: response.headers['deprecation'], sunset: response.headers['sunset'] }
 }
 
 test.each([

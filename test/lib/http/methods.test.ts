@@ -31,8 +31,8 @@ test('HEAD needs the scope of GET', async () => {
 
 test('a method that a path lacks is a 405 that lists the others, before any token is looked at', async () => {
   const { community } = await createTestCommunity()
-  const answer = await request(community, 'DELETE', tags)
-  expect({ status: answer.status, body: answer.body, allow: answer.headers.get('allow') }).toEqual({
+  const response = await request(community, 'DELETE', tags)
+  expect({ status: response.status, body: response.body, allow: response.headers.get('allow') }).toEqual({
     status: 405,
     body: { error: 'DELETE is not allowed here. Allowed: GET, HEAD, POST.' },
     allow: 'GET, HEAD, POST',
@@ -43,8 +43,8 @@ test('a literal path does not take the methods of an id', async () => {
   const { community, token } = await createTestCommunity()
   const headers = { authorization: `Bearer ${token}` }
   for (const path of ['/admin/v1/networks/1/members/by_email', '/admin/v1/networks/1/members/by_email/']) {
-    const answer = await request(community, 'DELETE', path, { headers })
-    expect({ status: answer.status, allow: answer.headers.get('allow') }).toEqual({ status: 405, allow: 'GET, HEAD' })
+    const response = await request(community, 'DELETE', path, { headers })
+    expect({ status: response.status, allow: response.headers.get('allow') }).toEqual({ status: 405, allow: 'GET, HEAD' })
   }
 })
 
@@ -69,8 +69,8 @@ test('an unknown path is a JSON 404', async () => {
     '/admin/v1/networks/1/__proto__',
   ]
   for (const path of paths) {
-    const answer = await request(community, 'GET', path, { headers: { authorization: `Bearer ${token}` } })
-    expect({ path, status: answer.status, body: answer.body }).toEqual({
+    const response = await request(community, 'GET', path, { headers: { authorization: `Bearer ${token}` } })
+    expect({ path, status: response.status, body: response.body }).toEqual({
       path,
       status: 404,
       body: { error: `There is no path ${path}` },
@@ -80,8 +80,8 @@ test('an unknown path is a JSON 404', async () => {
 
 test('a very long path is not repeated in full', async () => {
   const { community } = await createTestCommunity()
-  const answer = await request(community, 'GET', `/admin/v1/${'x'.repeat(5000)}`)
-  expect(answer.body.error.length).toBeLessThan(300)
+  const response = await request(community, 'GET', `/admin/v1/${'x'.repeat(5000)}`)
+  expect(response.body.error.length).toBeLessThan(300)
 })
 
 test('the documents can be read without a token, with and without a trailing slash, and only read', async () => {
@@ -90,10 +90,10 @@ test('the documents can be read without a token, with and without a trailing sla
     ['/admin/v1/spec.json', 'api'],
     ['/webhooks/v1/spec.json', 'webhooks'],
   ] as const) {
-    const answer = await request(community, 'GET', path)
-    expect(answer.status).toBe(200)
-    expect(answer.body).toEqual(JSON.parse(JSON.stringify(community.openapi(part))))
-    expect((await request(community, 'GET', `${path}/`)).body).toEqual(answer.body)
+    const response = await request(community, 'GET', path)
+    expect(response.status).toBe(200)
+    expect(response.body).toEqual(JSON.parse(JSON.stringify(community.openapi(part))))
+    expect((await request(community, 'GET', `${path}/`)).body).toEqual(response.body)
     expect(community.owns(`${path}/`)).toBe(true)
     const post = await request(community, 'POST', path)
     expect({ status: post.status, allow: post.headers.get('allow') }).toEqual({ status: 405, allow: 'GET, HEAD' })
@@ -108,7 +108,7 @@ test('responses are kept by no cache and taken for nothing but JSON', async () =
     await request(community, 'GET', tags),
     await request(community, 'GET', '/admin/v1/nothing'),
     await request(community, 'GET', '/admin/v1/spec.json'),
-  ].map((answer) => [answer.status, answer.headers.get('cache-control'), answer.headers.get('x-content-type-options')])
+  ].map((response) => [response.status, response.headers.get('cache-control'), response.headers.get('x-content-type-options')])
   expect(seen).toEqual([200, 401, 404, 200].map((status) => [status, 'no-store', 'nosniff']))
 })
 

@@ -7,8 +7,11 @@ async function host() {
   const { community, token } = await createTestCommunity({ ports: testPorts().ports })
   return async (type: string, body: string) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': `multipart/form-data${type}` }
-    const answer = await request(community, 'POST', '/admin/v1/networks/1/assets', { body: Buffer.from(body, 'latin1'), headers })
-    return { status: answer.status, error: answer.body.error }
+    const response = await request(community, 'POST', '/admin/v1/networks/1/assets', {
+      body: Buffer.from(body, 'latin1'),
+      headers,
+    })
+    return { status: response.status, error: response.body.error }
   }
 }
 
@@ -47,9 +50,9 @@ async function uploaded(...parts: readonly string[]) {
   const { community, token } = await createTestCommunity({ ports })
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'multipart/form-data; boundary=B' }
   const body = Buffer.from(`${parts.join('')}--B--\r\n`, 'latin1')
-  const answer = await request(community, 'POST', '/admin/v1/networks/1/assets', { body, headers })
+  const response = await request(community, 'POST', '/admin/v1/networks/1/assets', { body, headers })
   const stored = [...files.values()].map((bytes) => Buffer.from(bytes).toString('latin1'))
-  return { status: answer.status, name: answer.body.name, error: answer.body.error, stored }
+  return { status: response.status, name: response.body.name, error: response.body.error, stored }
 }
 const style = part('B', 'asset_style', 'cover')
 const file = (disposition: string, content = 'GIF89a') =>

@@ -31,8 +31,8 @@ test('a body that is too long is read to its end before the response: its client
     events.push('read to its end')
     controller.close()
   }
-  const answer = await request('/tags', post(bodyThat(ends, () => events.push('cut off'))))
-  expect([...events, answer.status]).toEqual(['read to its end', 413])
+  const response = await request('/tags', post(bodyThat(ends, () => events.push('cut off'))))
+  expect([...events, response.status]).toEqual(['read to its end', 413])
 })
 
 test.each([

@@ -30,8 +30,11 @@ test.each([
   [7],
 ])('the id %s of the host is that of the fault and of its report', async (requestId) => {
   const { community, reports, request } = await failing()
-  const answer = await community.handle(request(), { requestId })
-  expect([answer?.status, await answer?.json()]).toEqual([500, { error: 'Internal server error', request_id: String(requestId) }])
+  const response = await community.handle(request(), { requestId })
+  expect([response?.status, await response?.json()]).toEqual([
+    500,
+    { error: 'Internal server error', request_id: String(requestId) },
+  ])
   expect(reports).toEqual([{ request_id: String(requestId), operation: 'tags.list' }])
 })
 
@@ -39,9 +42,9 @@ test.each([[undefined], [null], [''], ['a b'], ['a\nb'], ['<b>'], ['"'], ['é'],
   'in place of %j as an id the community draws one',
   async (requestId) => {
     const { community, reports, request } = await failing()
-    const answer = await community.handle(request(), { requestId })
+    const response = await community.handle(request(), { requestId })
     const seen = { request_id: expect.stringMatching(drawn) }
-    expect(await answer?.json()).toEqual({ error: 'Internal server error', ...seen })
+    expect(await response?.json()).toEqual({ error: 'Internal server error', ...seen })
     expect(reports).toEqual([{ ...seen, operation: 'tags.list' }])
   },
 )
@@ -49,7 +52,7 @@ test.each([[undefined], [null], [''], ['a b'], ['a\nb'], ['<b>'], ['"'], ['é'],
 test('a function of the host that fails is reported, and the response has an id all the same', async () => {
   const { community, reports, request } = await failing()
   const { headers } = request()
-  const answer = await community.serve({
+  const response = await community.serve({
     ...{ method: 'GET', path: '/admin/v1/networks/1/tags', search: '', secure: true },
     header: (name) => headers.get(name),
     read: async () => new Uint8Array(),
@@ -57,8 +60,8 @@ test('a function of the host that fails is reported, and the response has an id 
       throw new Error('no id')
     },
   })
-  const { request_id } = JSON.parse(String(answer.body)) as { readonly request_id: string }
-  expect([answer.status, request_id]).toEqual([500, expect.stringMatching(drawn)])
+  const { request_id } = JSON.parse(String(response.body)) as { readonly request_id: string }
+  expect([response.status, request_id]).toEqual([500, expect.stringMatching(drawn)])
   expect(reports).toEqual([{ task: 'option `requestId`' }, { request_id, operation: 'tags.list' }])
 })
 

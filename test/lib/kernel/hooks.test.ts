@@ -55,8 +55,8 @@ test('a veto undoes what `before` itself has written, and the client reads its s
       },
     },
   })
-  const answer = await send('members.create', { body: member })
-  expect({ status: answer.status, body: answer.body, why: answer.headers.get('x-why') }).toEqual({
+  const response = await send('members.create', { body: member })
+  expect({ status: response.status, body: response.body, why: response.headers.get('x-why') }).toEqual({
     status: 409,
     body: { error: 'Not on Sundays' },
     why: 'sunday',
@@ -202,8 +202,8 @@ test('a fault in `before` is a 500, and `onError` is given which request it was'
       onError: (error, about) => faults.push({ error, about }),
     },
   })
-  const answer = await send('tags.list')
-  expect({ status: answer.status, body: answer.body }).toEqual({
+  const response = await send('tags.list')
+  expect({ status: response.status, body: response.body }).toEqual({
     status: 500,
     body: { error: 'Internal server error', request_id: faults[0]?.about.request_id },
   })

@@ -59,8 +59,8 @@ test('the network by its id or its subdomain, with or without a trailing slash, 
         body: JSON.stringify(tag.body),
       }),
     )
-  const answers = [await post(network.id, ''), await post(network.subdomain, ''), await post(network.subdomain, '/')]
-  expect(answers.map(({ status, headers }) => [status, headers.get('idempotency-replayed')])).toEqual([
+  const responses = [await post(network.id, ''), await post(network.subdomain, ''), await post(network.subdomain, '/')]
+  expect(responses.map(({ status, headers }) => [status, headers.get('idempotency-replayed')])).toEqual([
     [201, null],
     [201, 'true'],
     [201, 'true'],
@@ -99,9 +99,9 @@ test('the same key for another record is refused', async () => {
 
 test('concurrent duplicates run once', async () => {
   const { send } = await createTestCommunity()
-  const answers = await Promise.all(Array.from({ length: 20 }, () => send('tags.create', tag)))
-  expect(new Set(answers.map(({ status, body }) => JSON.stringify({ status, body }))).size).toBe(1)
-  expect(answers.filter(({ headers }) => headers.get('idempotency-replayed') === null)).toHaveLength(1)
+  const responses = await Promise.all(Array.from({ length: 20 }, () => send('tags.create', tag)))
+  expect(new Set(responses.map(({ status, body }) => JSON.stringify({ status, body }))).size).toBe(1)
+  expect(responses.filter(({ headers }) => headers.get('idempotency-replayed') === null)).toHaveLength(1)
   expect((await send('tags.list')).body.items).toHaveLength(1)
 })
 
@@ -197,8 +197,8 @@ test('each API key has its own idempotency keys', async () => {
 test('a key must be 1 to 255 printable ASCII characters', async () => {
   const { send } = await createTestCommunity()
   for (const key of ['', 'x'.repeat(256), 'tab\tbed', 'schlüssel']) {
-    const answer = await send('tags.create', { ...tag, headers: { 'idempotency-key': key } })
-    expect({ key, status: answer.status, body: answer.body }).toEqual({
+    const response = await send('tags.create', { ...tag, headers: { 'idempotency-key': key } })
+    expect({ key, status: response.status, body: response.body }).toEqual({
       key,
       status: 400,
       body: { error: 'Idempotency-Key must be 1 to 255 printable ASCII characters' },

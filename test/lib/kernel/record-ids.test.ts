@@ -29,9 +29,9 @@ test.each(['string', 'number'] as const)('with ids as %s every id in records and
   const { send, events, community } = await createSeededCommunity({ ids })
   let seen = 0
   for (const [id, parts] of calls) {
-    const answer = await send(id, parts)
-    expect(answer.status, `${id} ${JSON.stringify(answer.body)}`).toBeLessThan(300)
-    const found = idsIn(answer.body)
+    const response = await send(id, parts)
+    expect(response.status, `${id} ${JSON.stringify(response.body)}`).toBeLessThan(300)
+    const found = idsIn(response.body)
     seen += found.length
     expect(found.filter(([, value]) => typeof value !== ids).map(([place]) => `${id}${place}`)).toEqual([])
   }

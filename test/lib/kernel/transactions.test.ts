@@ -33,8 +33,8 @@ test('a transaction that lost a race is run again, and publishes once', async ()
     () => new Conflict('first'),
     () => new Conflict('second'),
   )
-  const answer = await send('members.create', { body: { ...member, send_welcome_email: false } })
-  expect(answer.status).toBe(201)
+  const response = await send('members.create', { body: { ...member, send_welcome_email: false } })
+  expect(response.status).toBe(201)
   await storage.close()
   expect(seen).toEqual(['members.create', 'members.create', 'members.create', 'MemberJoinedHook'])
   expect(faults).toEqual([])
@@ -51,8 +51,8 @@ test('a race that is lost again and again ends in a 503 that may be tried later'
   const troubles: (() => unknown)[] = []
   const { send } = await createTestCommunity({ storage: troubled('segments', troubles) })
   troubles.push(...Array.from({ length: 20 }, () => () => new Conflict('again')))
-  const answer = await send('tags.create', { body: { title: 'x' } })
-  expect({ status: answer.status, body: answer.body, retryAfter: answer.headers.get('retry-after') }).toEqual({
+  const response = await send('tags.create', { body: { title: 'x' } })
+  expect({ status: response.status, body: response.body, retryAfter: response.headers.get('retry-after') }).toEqual({
     status: 503,
     body: {
       error: 'The storage is busy or cannot be reached; nothing was written. Try again',
@@ -75,16 +75,19 @@ test('a unique key that stays taken is a 422 with the field', async () => {
   const troubles: (() => unknown)[] = []
   const { send, faults } = await createTestCommunity({ storage: troubled('members', troubles) })
   troubles.push(...Array.from({ length: 10 }, () => () => new UniqueViolation('members', ['network_id', 'email_key'])))
-  const answer = await send('members.create', { body: member })
-  expect({ status: answer.status, body: answer.body }).toEqual({ status: 422, body: { error: 'email has already been taken' } })
+  const response = await send('members.create', { body: member })
+  expect({ status: response.status, body: response.body }).toEqual({
+    status: 422,
+    body: { error: 'email has already been taken' },
+  })
   expect(faults).toEqual([])
 })
 
 test('of many concurrent requests for one address one gets it, and the others a 422', async () => {
   const { send, newEvents } = await createTestCommunity()
-  const answers = await Promise.all(Array.from({ length: 10 }, () => send('members.create', { body: member })))
-  expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(422)])
-  expect(new Set(answers.filter(({ status }) => status === 422).map(({ body }) => body.error))).toEqual(
+  const responses = await Promise.all(Array.from({ length: 10 }, () => send('members.create', { body: member })))
+  expect(responses.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(422)])
+  expect(new Set(responses.filter(({ status }) => status === 422).map(({ body }) => body.error))).toEqual(
     new Set(['email is already a member of this network']),
   )
   expect(newEvents()).toHaveLength(1)
@@ -119,9 +122,12 @@ test.each([
   const { send, faults } = await createTestCommunity({ storage: troubled('segments', troubles) })
   const trouble = new StorageError(code, 'disk /dev/sda1 of db-7.internal')
   troubles.push(() => trouble)
-  const answer = await send('tags.create', { body: { title: 'x' } })
-  expect({ status: answer.status, body: answer.body }).toEqual({ status: 503, body: { error, request_id: expect.any(String) } })
-  expect(answer.headers.get('retry-after')).toBe('5')
+  const response = await send('tags.create', { body: { title: 'x' } })
+  expect({ status: response.status, body: response.body }).toEqual({
+    status: 503,
+    body: { error, request_id: expect.any(String) },
+  })
+  expect(response.headers.get('retry-after')).toBe('5')
   expect(faults).toEqual([trouble])
   expect((await send('tags.list')).body.items).toEqual([])
 })
@@ -166,12 +172,12 @@ test.each([
   const troubles: (() => unknown)[] = []
   const { send, faults } = await createTestCommunity({ storage: troubled('segments', troubles) })
   troubles.push(() => thrown)
-  const answer = await send('tags.create', { body: { title: 'x' } })
-  expect({ status: answer.status, body: answer.body }).toEqual({
+  const response = await send('tags.create', { body: { title: 'x' } })
+  expect({ status: response.status, body: response.body }).toEqual({
     status: 500,
     body: { error: 'Internal server error', request_id: expect.stringMatching(/^[0-9a-f-]{36}$/) },
   })
-  expect(JSON.stringify([answer.body, ...answer.headers])).not.toMatch(/hunter2|secret|\/srv|\.ts/)
+  expect(JSON.stringify([response.body, ...response.headers])).not.toMatch(/hunter2|secret|\/srv|\.ts/)
   expect(faults).toEqual([thrown])
   expect((await send('tags.list')).body.items).toEqual([])
 })

@@ -103,8 +103,8 @@ test.each([
   }
   const panel = createPanel({ ...community, by }, { authorize: () => ada, relay: relay.admin, onError: () => {} })
   const headers = { 'sec-fetch-site': 'same-origin' }
-  const answer = await panel(new Request('https://panel.test/admin/panel/1/deliveries/5/resend', { method: 'POST', headers }))
-  expect([answer?.status, (await answer?.text())?.includes('The storage is busy'), asked]).toEqual([503, true, 0])
+  const response = await panel(new Request('https://panel.test/admin/panel/1/deliveries/5/resend', { method: 'POST', headers }))
+  expect([response?.status, (await response?.text())?.includes('The storage is busy'), asked]).toEqual([503, true, 0])
 })
 
 test('the page is the newest first, with its filters in the address, and its export the oldest first', async () => {

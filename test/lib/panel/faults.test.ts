@@ -29,13 +29,13 @@ test.each([
     ...(authorize === never ? { timeoutMs: 20 } : {}),
   })
   for (const init of [{}, { method: 'POST', headers: { 'sec-fetch-site': 'same-origin' } }]) {
-    const answer = await panel(new Request('https://panel.test/admin/panel/1/keys', init))
-    const text = await answer?.text()
-    expect(answer?.status).toBe(status)
+    const response = await panel(new Request('https://panel.test/admin/panel/1/keys', init))
+    const text = await response?.text()
+    expect(response?.status).toBe(status)
     expect(text).not.toContain(secret)
     expect(text).toContain('<h1>')
-    expect(answer?.headers.get('cache-control')).toBe('no-store')
-    expect(answer?.headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+    expect(response?.headers.get('cache-control')).toBe('no-store')
+    expect(response?.headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
   }
   expect(faults).toHaveLength(status === 403 ? 0 : 2)
 })
@@ -51,9 +51,9 @@ test.each([
   const bound = find === never ? { timeoutMs: 20 } : {}
   const options: PanelOptions = { authorize: () => admin, onError: (error) => faults.push(error), ...bound }
   const panel = createPanel({ ...community, networks }, options)
-  const answer = await panel(new Request('https://panel.test/admin/panel/1/keys'))
-  const text = await answer?.text()
-  expect(answer?.status).toBe(status)
+  const response = await panel(new Request('https://panel.test/admin/panel/1/keys'))
+  const text = await response?.text()
+  expect(response?.status).toBe(status)
   expect(text).not.toContain('secret')
   expect(text).toContain('Reload the page in a moment')
   expect(text).toMatch(/under request [\w-]{36}/)
@@ -67,8 +67,8 @@ test('a form that meets a fault gets a page with the advice to look before it is
   const panel = createPanel({ ...community, by }, { authorize: () => admin, onError: () => {} })
   const headers = { 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' }
   const init = { method: 'POST', headers, body: 'name=a&access=*' }
-  const answer = await panel(new Request('https://panel.test/admin/panel/1/keys', init))
-  expect([answer?.status, await answer?.text()]).toEqual([503, expect.stringContaining('look whether its change is there')])
+  const response = await panel(new Request('https://panel.test/admin/panel/1/keys', init))
+  expect([response?.status, await response?.text()]).toEqual([503, expect.stringContaining('look whether its change is there')])
 })
 
 test.each([
@@ -130,9 +130,9 @@ test('a download that cannot be read to its end ends early, and the host is noti
   }
   const options: PanelOptions = { authorize: () => admin, onError: (error) => faults.push(error) }
   const panel = createPanel({ ...community, audit: { ...community.audit, list } }, options)
-  const answer = await panel(new Request('https://panel.test/admin/panel/1/audit/export'))
-  expect(answer?.status).toBe(200)
-  await expect(answer?.text()).rejects.toThrow()
+  const response = await panel(new Request('https://panel.test/admin/panel/1/audit/export'))
+  expect(response?.status).toBe(200)
+  await expect(response?.text()).rejects.toThrow()
   expect(faults).toHaveLength(1)
   // A visitor who leaves after the first part is no fault.
   pages = 0

@@ -100,8 +100,8 @@ test('a form that is sent twice makes one key, and shows its value once, in any 
     body: new URLSearchParams(form).toString(),
   }
   const sendTo = async (to: typeof panel) => {
-    const answer = await to(new Request('https://panel.test/admin/panel/1/keys', init))
-    return { status: answer?.status, text: (await answer?.text()) ?? '' }
+    const response = await to(new Request('https://panel.test/admin/panel/1/keys', init))
+    return { status: response?.status, text: (await response?.text()) ?? '' }
   }
   const both = await Promise.all([sendTo(panel), sendTo(other), sendTo(other)])
   expect(both.map(({ status }) => status).toSorted()).toEqual([201, 409, 409])

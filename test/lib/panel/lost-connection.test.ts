@@ -18,8 +18,8 @@ test('a lost connection to the database is a page that shows what to do, and the
   const panel = createPanel(community, { authorize: () => admin, onError: (error) => faults.push(error) })
   const headers = { 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' }
   const ask = async (init: RequestInit = {}) => {
-    const answer = await panel(new Request('https://panel.test/admin/panel/1/keys', init))
-    return { status: answer?.status, text: (await answer?.text()) ?? '' }
+    const response = await panel(new Request('https://panel.test/admin/panel/1/keys', init))
+    return { status: response?.status, text: (await response?.text()) ?? '' }
   }
   const form = { method: 'POST', headers, body: 'name=a&access=*' }
   proxy.cut()

@@ -14,10 +14,10 @@ test('behind a proxy that removes a prefix, every link and way leads back throug
     const here = url
     if (seen.has(here) || /reference\/|events\//.test(here)) continue
     seen.add(here)
-    const answer = await ask(here)
-    expect([here, answer && answer.status < 400]).toEqual([here, true])
-    const text = (await answer?.text()) ?? ''
-    const location = answer?.headers.get('location')
+    const response = await ask(here)
+    expect([here, response && response.status < 400]).toEqual([here, true])
+    const text = (await response?.text()) ?? ''
+    const location = response?.headers.get('location')
     const links = [...text.matchAll(/ (?:href|src|action)="([^"#]+)"/g)].map(([, link]) => link ?? '')
     for (const link of [...links, ...(location ? [location] : [])]) {
       const target = new URL(link.replaceAll('&amp;', '&'), here).href
@@ -43,8 +43,8 @@ test('in Hono the panel is a middleware before the routes of the host', async ()
   const { Hono } = (await import(name)) as { Hono: new () => HonoApp }
   const app = new Hono()
   app.use(async ({ req }, next) => {
-    const answer = await panel(req.raw)
-    if (answer) return answer
+    const response = await panel(req.raw)
+    if (response) return response
     await next()
     return undefined
   })

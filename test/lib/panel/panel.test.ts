@@ -165,9 +165,9 @@ test('a storage that fails is a page without internals, and the host is notified
   const { community, faults } = await createTestPanel()
   const networks = { ...community.networks, find: () => Promise.reject(new Error('secret of the database')) }
   const panel = createPanel({ ...community, networks }, { authorize: () => admin, onError: (error) => faults.push(error) })
-  const answer = await panel(new Request('https://panel.test/admin/panel/1/keys'))
-  expect(answer?.status).toBe(500)
-  expect(await answer?.text()).not.toContain('secret of the database')
+  const response = await panel(new Request('https://panel.test/admin/panel/1/keys'))
+  expect(response?.status).toBe(500)
+  expect(await response?.text()).not.toContain('secret of the database')
   expect(faults).toEqual([new Error('secret of the database')])
 })
 

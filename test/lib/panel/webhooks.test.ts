@@ -285,11 +285,11 @@ test('a filter is set, shown, changed and removed by the form, and a mistake is 
   const [{ id = '' } = {}] = await community.endpoints.list('1')
   expect((await get(`1/webhooks/${id}`)).text).toContain('/space_id')
   const change = async (text: string) => {
-    const answer = await post(`1/webhooks/${id}/edit`, [
+    const response = await post(`1/webhooks/${id}/edit`, [
       ['url', url],
       ['filter', text],
     ])
-    return [answer.status, (await community.endpoints.find('1', id))?.filter, answer.text] as const
+    return [response.status, (await community.endpoints.find('1', id))?.filter, response.text] as const
   }
   expect(await change('{"path":"space_id","equals":"1"}')).toEqual([
     422,

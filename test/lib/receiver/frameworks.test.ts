@@ -11,9 +11,13 @@ const options = { key, secrets: secret, now: atNoon }
 const codeOf = (error: unknown): string => (isWebhookError(error) ? `${error.status} ${error.code}` : String(error))
 
 /** Serves on loopback until the test ends, and posts a delivery there. */
-async function answerOf(listener: RequestListener, text = body): Promise<string> {
-  const answer = await fetch(`${await onLoopback(listener)}/webhooks`, { method: 'POST', headers: await headersOf(), body: text })
-  return `${answer.status} ${await answer.text()}`
+async function responseOf(listener: RequestListener, text = body): Promise<string> {
+  const response = await fetch(`${await onLoopback(listener)}/webhooks`, {
+    method: 'POST',
+    headers: await headersOf(),
+    body: text,
+  })
+  return `${response.status} ${await response.text()}`
 }
 
 const show = (request: Parameters<typeof receive>[0], changes: object = {}) =>
@@ -21,13 +25,13 @@ const show = (request: Parameters<typeof receive>[0], changes: object = {}) =>
 
 test("a request of Node's own server is read here", async () => {
   const listener: RequestListener = (request, response) => void show(request).then((text) => response.end(text))
-  expect(await answerOf(listener)).toBe(`200 ${event.event_id}`)
+  expect(await responseOf(listener)).toBe(`200 ${event.event_id}`)
 })
 
 test("a body above the limit gets a response, and the connection of Node's server is not cut before", async () => {
   const listener: RequestListener = (request, response) =>
     void show(request, { maxBytes: 1000 }).then((text) => response.writeHead(413).end(text))
-  expect(await answerOf(listener, 'x'.repeat(100_000))).toBe('413 413 body_too_large')
+  expect(await responseOf(listener, 'x'.repeat(100_000))).toBe('413 413 body_too_large')
 })
 
 test('express with express.raw() hands over the bytes', async () => {
@@ -36,13 +40,13 @@ test('express with express.raw() hands over the bytes', async () => {
     const { status } = await respond(request, options, () => undefined)
     response.status(status).end()
   })
-  expect(await answerOf(app)).toBe('204 ')
+  expect(await responseOf(app)).toBe('204 ')
 })
 
 test('express without a parser is read here', async () => {
   const app = express()
   app.post('/webhooks', async (request, response) => void response.send(await show(request)))
-  expect(await answerOf(app)).toBe(`200 ${event.event_id}`)
+  expect(await responseOf(app)).toBe(`200 ${event.event_id}`)
 })
 
 test('after express.json() the bytes are gone, and the error names the remedy', async () => {
@@ -51,7 +55,7 @@ test('after express.json() the bytes are gone, and the error names the remedy', 
   app.post('/webhooks', async (request, response) => {
     response.send(await receive(request, options).catch((error: Error) => `${codeOf(error)}: ${error.message}`))
   })
-  expect(await answerOf(app)).toBe(
+  expect(await responseOf(app)).toBe(
     '200 500 body_parsed: The body was parsed before: the bytes that are signed are gone. ' +
       'Hand over the bytes as they were sent: take the body before any parser, such as by express.raw().',
   )
@@ -61,7 +65,7 @@ test('bytes that a parser has kept in rawBody are taken', async () => {
   const app = express()
   app.use(express.json({ verify: (request, _, bytes) => void Object.assign(request, { rawBody: bytes }) }))
   app.post('/webhooks', async (request, response) => void response.send(await show(request)))
-  expect(await answerOf(app)).toBe(`200 ${event.event_id}`)
+  expect(await responseOf(app)).toBe(`200 ${event.event_id}`)
 })
 
 test('an event of a function platform, with other cases of its headers and the body as a text', async () => {
@@ -83,7 +87,7 @@ test('a stream of Node that a parser has read is an empty body, and the sentence
     await request.toArray()
     response.end(await receive(request, options).catch((error: Error) => `${codeOf(error)}: ${error.message}`))
   }
-  expect(await answerOf(listener)).toMatch(/^200 400 body_missing: The body is empty\. If it was sent, a parser has read it\./)
+  expect(await responseOf(listener)).toMatch(/^200 400 body_missing: The body is empty\. If it was sent, a parser has read it\./)
 })
 
 test.each([undefined, null, 'text', { body }])('%j is no request', async (request) => {

@@ -224,9 +224,9 @@ test('the memory forgets the oldest events above its bound', async () => {
 test('respond does the work of an event once and sends a 204 each time', async () => {
   const store = memoryStore()
   const worked: string[] = []
-  const answer = async () =>
+  const response = async () =>
     respond(await deliveryOf(), { ...options, store }, (delivery) => worked.push(delivery.event.event_id))
-  expect([(await answer()).status, (await answer()).status]).toEqual([204, 204])
+  expect([(await response()).status, (await response()).status]).toEqual([204, 204])
   expect(worked).toEqual([event.event_id])
 })
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { type RelayControlOptions, relayAdminOverControl } from '../../../lib/panel/index.ts'
 
 const url = 'http://127.0.0.1:9464'
-const answering = (body: unknown, status = 200) =>
+const respondingWith = (body: unknown, status = 200) =>
   relayAdminOverControl({ url, key: 'k', fetch: async () => new Response(JSON.stringify(body), { status }) })
 
 test('a relay that does not respond in time counts as away', async () => {
@@ -15,14 +15,14 @@ test('a relay that does not respond in time counts as away', async () => {
 })
 
 test('a response without the mark of a control of this version is refused, because another program may have the port', async () => {
-  await expect(answering({ running: 'yes' }).status({ network_id: '1' })).rejects.toThrow('responds in an unknown form')
-  await expect(answering({ items: [{ id: '1' }], next: null }).list({ network_id: '1', limit: 5 })).rejects.toThrow(
+  await expect(respondingWith({ running: 'yes' }).status({ network_id: '1' })).rejects.toThrow('responds in an unknown form')
+  await expect(respondingWith({ items: [{ id: '1' }], next: null }).list({ network_id: '1', limit: 5 })).rejects.toThrow(
     'unknown form',
   )
-  await expect(answering({ error: 'there is nothing here' }, 404).count({ network_id: '1' })).rejects.toThrow(
+  await expect(respondingWith({ error: 'there is nothing here' }, 404).count({ network_id: '1' })).rejects.toThrow(
     'has no /deliveries/count',
   )
-  await expect(answering({ error: 'busy' }, 503).count({ network_id: '1' })).rejects.toThrow('responds with 503')
+  await expect(respondingWith({ error: 'busy' }, 503).count({ network_id: '1' })).rejects.toThrow('responds with 503')
 })
 
 test('a link with an id that cannot be one sends nothing to the relay', async () => {

@@ -33,7 +33,7 @@ const file = (bytes: Uint8Array<ArrayBuffer> | string, name: string, type = '') 
 
 test('a file is stored as what its bytes say it is, whatever its sender calls it', async () => {
   const { upload, files, stored, newEvents } = await withStore()
-  const answer = await upload({
+  const response = await upload({
     asset_style: 'cover',
     asset_file: file(png, 'C:\\pictures\\rose.exe', 'application/x-msdownload'),
     original_aspect_ratio: '1:1',
@@ -41,7 +41,7 @@ test('a file is stored as what its bytes say it is, whatever its sender calls it
     input_type: 'whatever',
   })
   const [[name, bytes] = ['', new Uint8Array()]] = files
-  expect({ status: answer.status, body: answer.body }).toEqual({
+  expect({ status: response.status, body: response.body }).toEqual({
     status: 201,
     body: { id: expect.any(String), url: `https://cdn.test/${name}`, type: 'Asset', name: 'rose.exe' },
   })
@@ -49,7 +49,7 @@ test('a file is stored as what its bytes say it is, whatever its sender calls it
   expect(bytes).toEqual(png)
   expect(await stored()).toMatchObject([
     {
-      id: answer.body.id,
+      id: response.body.id,
       asset_style: 'cover',
       content_type: 'image/png',
       byte_size: png.length,
@@ -93,16 +93,16 @@ test.each([
   ['long', JSON.stringify({ a: 'x'.repeat(100_000) }), 'metadata must have at most 100000 characters as JSON'],
 ])('metadata that is too %s is refused', async (_, metadata, error) => {
   const { upload, files, faults } = await withStore()
-  const answer = await upload({ asset_style: 'cover', asset_file: file(png, 'a.png'), metadata })
-  expect({ status: answer.status, body: answer.body }).toEqual({ status: 422, body: { error } })
+  const response = await upload({ asset_style: 'cover', asset_file: file(png, 'a.png'), metadata })
+  expect({ status: response.status, body: response.body }).toEqual({ status: 422, body: { error } })
   expect([files.size, faults]).toEqual([0, []])
 })
 
 test('metadata as a file is refused, never kept as an empty object', async () => {
   const { upload } = await withStore()
   const metadata = new Blob(['{"a":1}'], { type: 'application/json' })
-  const answer = await upload({ asset_style: 'cover', asset_file: file(png, 'a.png'), metadata })
-  expect(answer).toMatchObject({ status: 422, body: { error: 'metadata must be an object' } })
+  const response = await upload({ asset_style: 'cover', asset_file: file(png, 'a.png'), metadata })
+  expect(response).toMatchObject({ status: 422, body: { error: 'metadata must be an object' } })
 })
 
 test('metadata as a text above its limit is refused before it is parsed', async () => {
@@ -200,18 +200,18 @@ test.each(['application/x-www-form-urlencoded', 'Application/X-WWW-Form-Urlencod
   async (type) => {
     const { community, token, stored } = await withStore()
     const form = { asset_style: 'cover', source_url: downloadable, 'metadata[is_main_image]': 'true' }
-    const answer = await request(community, 'POST', '/admin/v1/networks/1/assets', {
+    const response = await request(community, 'POST', '/admin/v1/networks/1/assets', {
       body: String(new URLSearchParams(form)),
       headers: { authorization: `Bearer ${token}`, 'content-type': type },
     })
-    expect(answer).toMatchObject({ status: 201, body: { name: 'rose.png' } })
+    expect(response).toMatchObject({ status: 201, body: { name: 'rose.png' } })
     expect(await stored()).toMatchObject([{ asset_style: 'cover', metadata: { is_main_image: 'true' } }])
   },
 )
 
 test('a form without files that the host has parsed is taken as it is', async () => {
   const { community, token } = await withStore()
-  const answer = await community.serve({
+  const response = await community.serve({
     ...fromRequest(
       new Request('https://api.test/admin/v1/networks/1/assets', {
         method: 'POST',
@@ -220,7 +220,7 @@ test('a form without files that the host has parsed is taken as it is', async ()
     ),
     parsedBody: { asset_style: 'cover', source_url: downloadable },
   })
-  expect(answer.status).toBe(201)
+  expect(response.status).toBe(201)
 })
 
 test('a form is for uploads only', async () => {
@@ -269,9 +269,9 @@ test('while the store fails an upload is a 503 with Retry-After, and the cause i
     ports: { ...ports, assets: store },
     hooks: { onError: (error) => faults.push(error) },
   })
-  const answer = await upload({ asset_style: 'cover', asset_file: file(png, 'a.png') })
-  expect([answer.status, answer.headers.get('retry-after'), await stored()]).toEqual([503, '5', []])
-  expect(answer.body.error).toBe('The storage is busy or cannot be reached; nothing was written. Try again')
+  const response = await upload({ asset_style: 'cover', asset_file: file(png, 'a.png') })
+  expect([response.status, response.headers.get('retry-after'), await stored()]).toEqual([503, '5', []])
+  expect(response.body.error).toBe('The storage is busy or cannot be reached; nothing was written. Try again')
   expect(faults).toEqual([
     expect.objectContaining({ message: 'the store of uploads has failed: the bucket does not answer', cause: away }),
   ])
@@ -399,8 +399,8 @@ test('what is fetched from `source_url` is in flight until the response, and has
       },
     },
   })
-  const answer = await community.send('assets.create', { body: { asset_style: 'cover', source_url: downloadable } })
-  expect({ status: answer.status, retry: answer.headers.get('retry-after') }).toEqual({ status: 503, retry: '2' })
+  const response = await community.send('assets.create', { body: { asset_style: 'cover', source_url: downloadable } })
+  expect({ status: response.status, retry: response.headers.get('retry-after') }).toEqual({ status: 503, retry: '2' })
   expect(fetched.length).toBeGreaterThan(2)
   expect(Math.max(...fetched)).toBeLessThanOrEqual(1000)
   expect(community.community.inFlight().bytes).toBe(0)

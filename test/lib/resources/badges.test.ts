@@ -67,12 +67,12 @@ test('deleting a badge takes it from every member, each with an event', async ()
 test('a tag is no badge', async () => {
   const { send } = await createSeededCommunity()
   const params = { id: seeded.tag }
-  const answers = [
+  const responses = [
     await send('badges.show', { params }),
     await send('badges.update', { params, body: { title: 'x' } }),
     await send('badges.delete', { params }),
   ]
-  expect(answers.map(({ status, body }) => ({ status, body }))).toEqual(
+  expect(responses.map(({ status, body }) => ({ status, body }))).toEqual(
     Array.from({ length: 3 }, () => ({ status: 404, body: { error: 'Badge not found' } })),
   )
 })

@@ -40,10 +40,10 @@ test.each([
 
 test('of many concurrent requests for one name, one gets it', async () => {
   const { send } = await createTestCommunity()
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     ['Rooms', 'rooms', 'ROOMS', 'RooMs'].map((name) => send('collections.create', { body: { name } })),
   )
-  expect(answers.map(({ status }) => status).sort()).toEqual([201, 422, 422, 422])
+  expect(responses.map(({ status }) => status).sort()).toEqual([201, 422, 422, 422])
 })
 
 test('another network may use the same name', async () => {
@@ -77,11 +77,11 @@ test.each(['collections.create', 'collections.update', 'collections.order'])('%s
     'collections.order': ['PUT', `/collections/${id}/order`],
   }
   const [method, path] = paths[operation] ?? ['', '']
-  const answer = await request(test.community, method, `/admin/v1/networks/1${path}`, {
+  const response = await request(test.community, method, `/admin/v1/networks/1${path}`, {
     body: '{"name":',
     headers: { authorization: `Bearer ${test.token}`, 'content-type': 'application/json' },
   })
-  expect(answer).toMatchObject({ status: 400, body: { error: 'The body is not valid JSON' } })
+  expect(response).toMatchObject({ status: 400, body: { error: 'The body is not valid JSON' } })
 })
 
 test.each(['collections.update', 'collections.replace'])('%s with one field leaves the others', async (operation) => {

@@ -125,7 +125,7 @@ test('lessons, quizzes and sections stand under the overview or a section', asyn
   const section = await made('section', 'S')
   const lesson = await made('lesson', 'L', section)
   const quiz = await made('quiz', 'Q')
-  const answers = [
+  const responses = [
     ['lesson', section.parent_id, 201, 'overview'],
     ['section', section.parent_id, 201, 'overview'],
     ['quiz', section.id, 201, 'section'],
@@ -133,7 +133,7 @@ test('lessons, quizzes and sections stand under the overview or a section', asyn
     ['lesson', lesson.id, 422, 'parent_id must name a section or the overview, not a lesson'],
     ['section', quiz.id, 422, 'parent_id must name a section or the overview, not a quiz'],
   ] as const
-  for (const [type, parent_id, status, outcome] of answers) {
+  for (const [type, parent_id, status, outcome] of responses) {
     const { status: actual, body } = await create(type, { parent_id })
     expect([actual, body.error ?? body.parent_type]).toEqual([status, outcome])
   }

@@ -86,8 +86,8 @@ test('a former member who comes back while their address is taken is in once', a
   const { leave, take, send } = await setUp()
   await leave('members.remove_from_network')
   const body = { email, first_name: 'Grace', last_name: 'Hopper' }
-  const answers = await Promise.all([take(), send('members.create', { body }), take()])
-  const refused = answers.filter(({ status }) => status === 422)
+  const responses = await Promise.all([take(), send('members.create', { body }), take()])
+  const refused = responses.filter(({ status }) => status === 422)
   expect(refused.map(({ body }) => body.error)).toContain('email is already a member of this network')
   expect(idsOf(await send('members.list', { query: { email } }))).toHaveLength(1)
 })

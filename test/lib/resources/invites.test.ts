@@ -142,8 +142,8 @@ test('what is no invite of the network is a 404', async () => {
       ['invites.update', { body: { recipient_first_name: 'Kate' } }],
       ['invites.delete', {}],
     ] as const) {
-      const answer = await send(operation, { params: { id }, ...parts })
-      expect([answer.status, answer.body]).toEqual([404, { error: 'Invite not found' }])
+      const response = await send(operation, { params: { id }, ...parts })
+      expect([response.status, response.body]).toEqual([404, { error: 'Invite not found' }])
     }
 })
 

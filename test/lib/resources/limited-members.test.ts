@@ -124,7 +124,7 @@ test('a plan that a limited member gets by an invite leaves them limited', async
 test('of several ways to make a limited member full at the same moment one announces it', async () => {
   const { create, send, params, newEvents } = await setUp()
   const body = { member_type: 'full' }
-  const answers = await Promise.all([create(), create(), send('members.update', { params, body })])
-  expect(answers.filter(({ status }) => status === 422).length).toBeGreaterThan(0)
+  const responses = await Promise.all([create(), create(), send('members.update', { params, body })])
+  expect(responses.filter(({ status }) => status === 422).length).toBeGreaterThan(0)
   expect(typesOf(newEvents()).filter((type) => type === 'MemberJoinedHook')).toHaveLength(1)
 })

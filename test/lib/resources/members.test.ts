@@ -223,8 +223,8 @@ test('the last host stays a host of the network and in it', async () => {
 test('two hosts who go at the same moment leave one behind', async () => {
   const test = await createTestCommunity()
   const { id } = await newMember(test, 'grace', { role: 'host' })
-  const answers = await Promise.all([id, test.owner.id].map((host) => test.send('members.delete', { params: { id: host } })))
-  expect(answers.map(({ status }) => status).sort()).toEqual([204, 422])
+  const responses = await Promise.all([id, test.owner.id].map((host) => test.send('members.delete', { params: { id: host } })))
+  expect(responses.map(({ status }) => status).sort()).toEqual([204, 422])
 })
 
 test('concurrent removals emit one MemberLeft', async () => {
@@ -232,8 +232,8 @@ test('concurrent removals emit one MemberLeft', async () => {
   const { id } = await newMember(test, 'grace')
   test.newEvents()
   const operations = ['members.delete', 'members.remove_from_network', 'members.delete']
-  const answers = await Promise.all(operations.map((operation) => test.send(operation, { params: { id } })))
-  const [first, removal, second] = answers.map(({ status }) => status)
+  const responses = await Promise.all(operations.map((operation) => test.send(operation, { params: { id } })))
+  const [first, removal, second] = responses.map(({ status }) => status)
   expect([first, second].toSorted()).toEqual([204, 404])
   // A removed member is deleted, too, but not the other way round.
   expect([204, 404]).toContain(removal)

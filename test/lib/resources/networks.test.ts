@@ -15,7 +15,7 @@ test('a network of others looks like none at all', async () => {
   const { network } = await neighbour(test)
   const headers = { authorization: `Bearer ${test.token}` }
   for (const name of [network.id, 'neighbour', '4711', 'nowhere']) {
-    const answer = await request(test.community, 'GET', `/admin/v1/networks/${name}/`, { headers })
-    expect([answer.status, answer.body]).toEqual([404, { error: 'Network not found' }])
+    const response = await request(test.community, 'GET', `/admin/v1/networks/${name}/`, { headers })
+    expect([response.status, response.body]).toEqual([404, { error: 'Network not found' }])
   }
 })

@@ -70,12 +70,12 @@ test('a badge is no tag, and neither is the tag of another network', async () =>
   })
   const theirs = await community.call('tags.create', { network: other.network.id, body: { title: 'Theirs' } })
   for (const id of [nobody, seeded.badge, theirs.id]) {
-    const answers = [
+    const responses = [
       await send('tags.show', { params: { id } }),
       await send('tags.update', { params: { id }, body: { title: 'Mine' } }),
       await send('tags.delete', { params: { id } }),
     ]
-    expect(answers.map(({ status, body }) => ({ status, body }))).toEqual(
+    expect(responses.map(({ status, body }) => ({ status, body }))).toEqual(
       Array.from({ length: 3 }, () => ({ status: 404, body: { error: 'Tag not found' } })),
     )
   }

@@ -193,12 +193,12 @@ test("counters of a host's row are locked, added up and stored; guards reach the
     },
   }
   const guard = { state: 'active' } as const
-  const answers = await withTables(memoryStorage(), { members: table }).transaction(async (tx) => [
+  const responses = await withTables(memoryStorage(), { members: table }).transaction(async (tx) => [
     await tx.increment(members, '7', { referral_count: 3 }, guard),
     await tx.increment(members, '8', { referral_count: 3 }),
     await tx.remove(members, '7', guard),
   ])
-  expect(answers).toEqual([{ ...row, referral_count: 5 }, undefined, undefined])
+  expect(responses).toEqual([{ ...row, referral_count: 5 }, undefined, undefined])
   expect(asked).toEqual([
     ['lock', '7', 'update'],
     ['update', '7', { referral_count: 5 }, guard],

@@ -71,18 +71,18 @@ test('while the server of a Unix socket is down the API responds with 503 and Re
   const storage = await open(url.href)
   onTestFinished(() => storage.close())
   const community = await createTestCommunity({ storage })
-  const answer = async () => {
+  const response = async () => {
     const { status, headers } = await community.send('members.list')
     return [status, headers.get('retry-after')]
   }
-  expect(await answer()).toEqual([200, null])
+  expect(await response()).toEqual([200, null])
   await stop()
-  expect([await answer(), (await community.send('tags.create', { body: { title: 'Roses', color: '#ff0000' } })).status]).toEqual([
-    [503, '5'],
-    503,
-  ])
+  expect([
+    await response(),
+    (await community.send('tags.create', { body: { title: 'Roses', color: '#ff0000' } })).status,
+  ]).toEqual([[503, '5'], 503])
   await forwarding(socket)
-  expect(await answer()).toEqual([200, null])
+  expect(await response()).toEqual([200, null])
 })
 
 test('a certificate that no one vouches for is named with what to do, and its file in the address opens the storage', async () => {

@@ -119,8 +119,8 @@ test('the API accepts writes again after the first 503', async () => {
   expect(await create('Violets')).toBe(503)
   expect((await community.send('tags.list')).status).toBe(200)
   await setReadOnly('off')
-  const answers = [await create('Asters'), await create('Lilies'), await create('Tulips')]
-  expect(answers.slice(1)).toEqual([201, 201])
+  const responses = [await create('Asters'), await create('Lilies'), await create('Tulips')]
+  expect(responses.slice(1)).toEqual([201, 201])
 })
 
 test('rate limits are shared again, and tables are made, after one try', async () => {

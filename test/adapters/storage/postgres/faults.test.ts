@@ -136,8 +136,8 @@ test('an empty pool is refused in time, and the API responds with 503 and Retry-
   await storage.transaction(async () => {
     const headers = { authorization: `Bearer ${token}` }
     const list = new Request(`http://api.test/admin/v1/networks/${network.id}/members`, { headers })
-    const answer = await elsewhere(() => community.fetch(list))
-    expect({ status: answer.status, after: answer.headers.get('retry-after') }).toEqual({ status: 503, after: '5' })
+    const response = await elsewhere(() => community.fetch(list))
+    expect({ status: response.status, after: response.headers.get('retry-after') }).toEqual({ status: 503, after: '5' })
   })
 })
 

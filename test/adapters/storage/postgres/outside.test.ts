@@ -40,7 +40,7 @@ async function outside(options: PostgresOptions) {
   })
 
   async function send(method: string, below: string, body?: object, key?: string) {
-    const answer = await fetch(`${origin}/admin/v1/networks/demo${below}`, {
+    const response = await fetch(`${origin}/admin/v1/networks/demo${below}`, {
       method,
       headers: {
         authorization: `Bearer ${token}`,
@@ -52,7 +52,7 @@ async function outside(options: PostgresOptions) {
       // A request that waits longer than this waits for ever.
       signal: AbortSignal.timeout(60_000),
     })
-    return { status: answer.status, after: answer.headers.get('retry-after'), body: (await answer.json()) as Json }
+    return { status: response.status, after: response.headers.get('retry-after'), body: (await response.json()) as Json }
   }
   return {
     schema,
@@ -73,7 +73,8 @@ async function outside(options: PostgresOptions) {
 
 type Sent = Awaited<ReturnType<Awaited<ReturnType<typeof outside>>['get']>>
 
-const seen = (answers: readonly Sent[]) => [...new Set(answers.map(({ status, after }) => `${status} ${after ?? '-'}`))].sort()
+const seen = (responses: readonly Sent[]) =>
+  [...new Set(responses.map(({ status, after }) => `${status} ${after ?? '-'}`))].sort()
 
 test('while a lock holds all connections, requests get 503 with Retry-After in time; afterwards all is as before', async () => {
   const { schema, space, get, write, titles } = await outside({ poolSize: 4, connectTimeoutMs: 300, statementTimeoutMs: 2_000 })
@@ -84,7 +85,7 @@ test('while a lock holds all connections, requests get 503 with Retry-After in t
   await client.query('ROLLBACK')
   const writes = blocked.slice(0, many.length)
   expect(seen(writes)).toEqual(['503 5'])
-  expect(seen(blocked.slice(many.length)).filter((answer) => !['200 -', '503 5'].includes(answer))).toEqual([])
+  expect(seen(blocked.slice(many.length)).filter((response) => !['200 -', '503 5'].includes(response))).toEqual([])
 
   const freed: Sent[] = []
   for (const n of many.slice(0, 20)) freed.push(await write(`freed ${n}`))
@@ -143,7 +144,7 @@ async function cutting(bytes: readonly number[]) {
 test('while connections are cut in the middle, every response is right or a 503, and nothing is half done', async () => {
   const { url, cut } = await cutting([60_000, 20_000, 26_000, 33_000, 21_000, 41_000, 24_000, 29_000])
   const { space, get, write, titles } = await outside({ url, poolSize: 4, connectTimeoutMs: 2_000, statementTimeoutMs: 5_000 })
-  const answers: Sent[] = []
+  const responses: Sent[] = []
   const looks: Sent[] = []
   const written: string[] = []
   const unsure: string[] = []
@@ -153,13 +154,13 @@ test('while connections are cut in the middle, every response is right or a 503,
         const title = `${one} ${n}`
         // With a key it is sent until it has a response, as by a client that wants it done once; without one it is sent once.
         const key = one % 2 === 0 ? title : undefined
-        let answer: Sent
+        let response: Sent
         do {
-          answer = await write(title, key)
-          answers.push(answer)
-        } while (key && answer.status !== 201)
-        if (answer.status === 201) expect(answer.body.title).toBe(title)
-        ;(answer.status === 201 ? written : unsure).push(title)
+          response = await write(title, key)
+          responses.push(response)
+        } while (key && response.status !== 201)
+        if (response.status === 201) expect(response.body.title).toBe(title)
+        ;(response.status === 201 ? written : unsure).push(title)
         const look = await get(`/spaces/${space.id}`)
         looks.push(look)
         if (look.status === 200) expect(look.body).toEqual({ ...space })
@@ -168,7 +169,7 @@ test('while connections are cut in the middle, every response is right or a 503,
   )
   expect(cut.count).toBeGreaterThan(20)
   expect(unsure.length).toBeGreaterThan(0)
-  expect(seen([...answers, ...looks]).filter((answer) => !['200 -', '201 -', '503 5'].includes(answer))).toEqual([])
+  expect(seen([...responses, ...looks]).filter((response) => !['200 -', '201 -', '503 5'].includes(response))).toEqual([])
   cut.off = true
   const { stored, told } = await titles()
   expect(new Set(stored).size).toBe(stored.length)

@@ -51,9 +51,9 @@ test('reads by id of one turn share their ways, and each row is read once', asyn
   const { ways, send, space } = await watched()
   const { body: other } = await send('spaces.create', { body: { name: 'Library' } })
   const ids = [space.id, other.id, '999', space.id]
-  const answers = () => Promise.all(ids.map((id) => send('spaces.show', { params: { id } })))
-  expect((await answers()).map(({ body }) => body.name)).toEqual(['Garden', 'Library', undefined, 'Garden'])
-  expect(waited(await ways(answers))).toEqual([
+  const responses = () => Promise.all(ids.map((id) => send('spaces.show', { params: { id } })))
+  expect((await responses()).map(({ body }) => body.name)).toEqual(['Garden', 'Library', undefined, 'Garden'])
+  expect(waited(await ways(responses))).toEqual([
     ['BEGIN', 'SELECT api_keys', 'SELECT networks', 'SELECT spaces', 'SELECT spaces', 'SELECT spaces'],
   ])
 })
@@ -77,10 +77,10 @@ test('posts of one turn have a commit each, with which the next one begins, and 
   expect(waited(await ways(sent))).toEqual([
     ...[begun, ['INSERT posts'], [...ended, ...begun], ['INSERT posts'], [...ended, ...begun], ['INSERT posts'], ended],
   ])
-  const answers = await sent()
-  expect(answers.map(({ status, body }) => [status, body.title])).toEqual(titles.map((title) => [201, title]))
-  const kept = await Promise.all(answers.map(({ body }) => send('posts.show', { params: { id: body.id } })))
-  expect(kept.map(({ body }) => body)).toEqual(answers.map(({ body }) => body))
+  const responses = await sent()
+  expect(responses.map(({ status, body }) => [status, body.title])).toEqual(titles.map((title) => [201, title]))
+  const kept = await Promise.all(responses.map(({ body }) => send('posts.show', { params: { id: body.id } })))
+  expect(kept.map(({ body }) => body)).toEqual(responses.map(({ body }) => body))
 })
 
 test('where another one waits for the connection, its BEGIN travels with the COMMIT, and each has its own response', async () => {

@@ -68,7 +68,7 @@ function fillingOf(dialect: Dialect, table: (typeof tables)[number]): string {
   return `INSERT INTO ${dialect.table(table.name)} (${names}) SELECT ${values} FROM generate_series(1::bigint, ${few[table.name] ?? rows}) n`
 }
 
-interface Asked extends Statement {
+interface QueriedStatement extends Statement {
   /** Or of another request. */
   readonly ofList: boolean
 }
@@ -77,7 +77,7 @@ interface Asked extends Statement {
  * Runs every list, its second page and its last link, then every other request. It keeps the statements: of the requests
  * themselves, of their keys and of their repeats.
  */
-async function statementsOfRequests(storage: Storage, seen: Map<string, Statement>): Promise<readonly Asked[]> {
+async function statementsOfRequests(storage: Storage, seen: Map<string, Statement>): Promise<readonly QueriedStatement[]> {
   const network = await createSeededCommunity({ storage })
   seen.clear()
   for (const id of lists) {

@@ -13,12 +13,12 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
 /** Snapshots of a database whose responses the test gives. */
 function slowDatabase() {
-  const answers: PromiseWithResolvers<void>[] = []
+  const responses: PromiseWithResolvers<void>[] = []
   const snapshots = sharedSnapshots({
     open() {
-      const answer = Promise.withResolvers<void>()
-      const number = answers.push(answer)
-      return { begun: answer.promise, native: () => number, query: () => [], end() {} }
+      const response = Promise.withResolvers<void>()
+      const number = responses.push(response)
+      return { begun: response.promise, native: () => number, query: () => [], end() {} }
     },
     maxReads: 16,
     statements: statementsOf(postgresDialect('folkmoot')),
@@ -30,7 +30,7 @@ function slowDatabase() {
     await nextTurn()
     return { number }
   }
-  return { answers, arrives }
+  return { answers: responses, arrives }
 }
 
 test('reads that arrive before the response to a snapshot begin together when it is there', async () => {

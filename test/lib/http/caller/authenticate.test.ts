@@ -25,9 +25,9 @@ test('a key works until it is revoked, and never again', async () => {
   const { token, key } = await community.keys.create({ network_id: '1', name: 'short', scopes: ['*'] })
   expect((await request(community, 'GET', me, bearer(token))).status).toBe(200)
   await community.keys.revoke('1', key.id)
-  const answer = await request(community, 'GET', me, bearer(token))
-  expect({ status: answer.status, body: answer.body }).toEqual({ status: 401, body: expired })
-  expect(answer.headers.get('www-authenticate')).toBe('Bearer')
+  const response = await request(community, 'GET', me, bearer(token))
+  expect({ status: response.status, body: response.body }).toEqual({ status: 401, body: expired })
+  expect(response.headers.get('www-authenticate')).toBe('Bearer')
 })
 
 test('a key is looked up once while no key and no network changes', async () => {
@@ -210,9 +210,9 @@ test('a token carries a checksum, so that a mistyped one costs no look into the 
 test('a malformed header and an unknown token are alike', async () => {
   const { community } = await createTestCommunity()
   for (const header of ['Bearer', 'Bearer  ', `Bearer ${newToken()}`, 'Token abc', `Bearer ${'x'.repeat(600)}`]) {
-    const answer = await request(community, 'GET', me, { headers: { authorization: header } })
-    expect({ status: answer.status, body: answer.body }).toEqual({ status: 401, body: unauthorized })
-    expect(answer.headers.get('www-authenticate')).toBe('Bearer')
+    const response = await request(community, 'GET', me, { headers: { authorization: header } })
+    expect({ status: response.status, body: response.body }).toEqual({ status: 401, body: unauthorized })
+    expect(response.headers.get('www-authenticate')).toBe('Bearer')
   }
 })
 
@@ -327,7 +327,7 @@ test.each([
   const token = await newToken(['*'])
   const key = (await community.keys.list('1')).find(({ id }) => !before.some((other) => other.id === id))
   const bytes = new TextEncoder().encode(JSON.stringify(body))
-  const answer = await community.serve({
+  const response = await community.serve({
     method: 'POST',
     path: '/admin/v1/networks/1/tags',
     search: '',
@@ -338,6 +338,6 @@ test.each([
       return bytes
     },
   })
-  expect({ status: answer.status, body: JSON.parse(String(answer.body)) }).toEqual({ status: 401, body: expired })
+  expect({ status: response.status, body: JSON.parse(String(response.body)) }).toEqual({ status: 401, body: expired })
   expect((await send('tags.list')).body.items).toEqual([])
 })

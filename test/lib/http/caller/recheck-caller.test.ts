@@ -56,9 +56,9 @@ describe.each(Object.entries(requests))('%s with a key that was just used', (_na
   test('gets a 401 once the key is revoked, and does nothing', async () => {
     const { community, key, ask, seen, files } = await remembered()
     await community.keys.revoke('1', key.id)
-    const answer = await ask(...sent)
-    expect({ status: answer.status, body: answer.body }).toEqual(revoked)
-    expect([answer.headers.has('ratelimit-limit'), seen.vetoes, files.size]).toEqual([false, 0, 0])
+    const response = await ask(...sent)
+    expect({ status: response.status, body: response.body }).toEqual(revoked)
+    expect([response.headers.has('ratelimit-limit'), seen.vetoes, files.size]).toEqual([false, 0, 0])
     expect(await community.call('tags.list', { network: '1' })).toMatchObject({ items: [] })
   })
 

@@ -110,12 +110,12 @@ test("a key on another network's address is counted, whether there is such a net
   await onPlan({ community, token, network, ...it }, 'standard')
   const owner = { email: 'b@example.org', first_name: 'B', last_name: 'B' }
   await community.networks.create({ id: '2', subdomain: 'other', title: 'Other', owner })
-  const answers = []
+  const responses = []
   for (const id of ['2', '3', '2'])
-    answers.push(
+    responses.push(
       await request(community, 'GET', `/admin/v1/networks/${id}/tags`, { headers: { authorization: `Bearer ${token}` } }),
     )
-  expect(answers.map(({ status }) => status)).toEqual([404, 404, 429])
-  expect(answers[0]?.body).toEqual(answers[1]?.body)
+  expect(responses.map(({ status }) => status)).toEqual([404, 404, 429])
+  expect(responses[0]?.body).toEqual(responses[1]?.body)
   expect([...counts.values()]).toEqual([3])
 })

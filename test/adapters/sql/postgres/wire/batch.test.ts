@@ -21,7 +21,7 @@ const codesOf = (settled: readonly PromiseSettledResult<unknown>[]) =>
 
 test('each statement of a batch gets its own response, with its rows and their number', async () => {
   const { client } = await connected()
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     send(client, 'BEGIN'),
     send(client, insert, ['oak', 3], 'one'),
     send(client, insert, ['ash', null], 'one'),
@@ -29,7 +29,7 @@ test('each statement of a batch gets its own response, with its rows and their n
     send(client, 'UPDATE leaves SET size = 4 WHERE false'),
     send(client, 'COMMIT'),
   ])
-  expect(answers.map(({ command, rowCount, rows }) => [command, rowCount, rows])).toEqual([
+  expect(responses.map(({ command, rowCount, rows }) => [command, rowCount, rows])).toEqual([
     ['BEGIN', null, []],
     ['INSERT', 1, []],
     ['INSERT', 1, []],
