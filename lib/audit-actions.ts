@@ -18,6 +18,7 @@ export const auditActions = [
   'endpoint.circuit_closed',
   'endpoints.republished',
   'members.consent',
+  'members.imported',
   'member.banned',
   'member.removed',
   'member.role_changed',

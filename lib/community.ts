@@ -5,11 +5,12 @@ import { type Audit, actorOf, auditOf } from './host/audit/audit.ts'
 import { changesOf, lineIds } from './host/audit/changes.ts'
 import type { Actor } from './host/audit/line.ts'
 import { type ConsumeOnce, consumeOnceOf, type GiveBack } from './host/consume-once.ts'
-import { directCalls } from './host/direct-calls.ts'
+import { type AnyDirectCall, directCalls } from './host/direct-calls.ts'
 import { type Endpoints, endpointsOf } from './host/endpoints.ts'
 import { failingLast } from './host/host-transaction.ts'
 import { type AcceptInvite, acceptInviteOf } from './host/invites.ts'
 import { type Keys, keysOf } from './host/keys.ts'
+import { importOf, type RowCalls } from './host/member-import.ts'
 import { type Members, membersOf } from './host/members.ts'
 import { type Networks, networksOf } from './host/networks.ts'
 import { notificationsOf } from './host/notifications/define.ts'
@@ -19,6 +20,7 @@ import { type Preview, rehearsalOf, requireWriting, tokenIn } from './host/previ
 import { type Publish, publishOf } from './host/publish.ts'
 import { type Reports, reportsOf } from './host/reports.ts'
 import { type Tags, tagsOf } from './host/tags.ts'
+import { togetherOf } from './host/together.ts'
 import { addressOf, cutsUnread, discardBody, fromRequest, type HttpResponse, type Incoming, toResponse } from './http/exchange.ts'
 import type { InFlight } from './http/in-flight.ts'
 import { previews } from './http/previews.ts'
@@ -294,6 +296,12 @@ export function communityOf(options: Options, chance: Chance, warn?: Warn): Comm
   }
 }
 
+/** The calls that a row of an import needs. */
+function rowCalls(...inside: Parameters<typeof hostCalls>): RowCalls {
+  const { call, notify } = hostCalls(...inside)
+  return { call: call as AnyDirectCall, notify }
+}
+
 function hostCalls(settings: Settings, transactions: Transactions, newLineId: () => Id): HostCalls {
   const run = pipeline(settings, transactions)
   /** The calls that leave lines in the audit. */
@@ -301,7 +309,13 @@ function hostCalls(settings: Settings, transactions: Transactions, newLineId: ()
     const changes = changesOf(settings, transactions, newLineId, by)
     const networks = networksOf(settings, changes)
     const call = directCalls(operations, settings, run, networks)
-    const members = membersOf(settings, changes, networks, notificationsOf(settings, run, networks, 'members.erase'))
+    const members = membersOf(
+      settings,
+      changes,
+      networks,
+      notificationsOf(settings, run, networks, 'members.erase'),
+      importOf(settings, changes, networks, togetherOf(settings, transactions, newLineId, rowCalls)),
+    )
     return {
       networks,
       keys: keysOf(settings, changes, networks, operations),

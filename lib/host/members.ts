@@ -16,6 +16,7 @@ import { checkArgument, idOf, shape } from './arguments.ts'
 import type { Changes } from './audit/changes.ts'
 import { type Erasing, eraseTraces, revokeKeys } from './erasure.ts'
 import { type MemberActs, memberActs } from './member-acts.ts'
+import type { ImportMembers } from './member-import.ts'
 import { listings, type MemberListing } from './member-listing.ts'
 import { type MemberProfile, profileOf } from './member-profile.ts'
 import type { Networks } from './networks.ts'
@@ -55,6 +56,14 @@ export interface Members extends MemberActs {
    */
   get(network: Id | number, id: Id | number): Promise<MemberProfile>
   /**
+   * Imports members, a hundred rows a transaction, through the operations, hooks and events of any other member. What was committed
+   * stays: repeat it after a fault, and an address that is there is left alone.
+   * @param rows one object a person, such as lines of a CSV file: `email`, `first_name`, `last_name` or `name`, further fields of
+   * members, `tags`, and custom fields by their titles. Only `email` and a first name are required
+   * @throws ApiError 404 when there is no such network, 422 when an option is refused, 503 when the storage is in trouble
+   */
+  readonly import: ImportMembers
+  /**
    * Lifts a ban. The member is then `removed`: they may join again, and are the same member. A deleted account stays deleted, and
    * its address is free.
    * @throws ApiError 404 when there is no such member, 422 when they are not banned
@@ -92,7 +101,13 @@ const Query = shape({
 })
 
 /** @param notification makes the call that deletes an account with its events */
-export function membersOf(settings: Settings, changes: Changes, networks: Networks, notification: MakeNotification): Members {
+export function membersOf(
+  settings: Settings,
+  changes: Changes,
+  networks: Networks,
+  notification: MakeNotification,
+  importMembers: ImportMembers,
+): Members {
   const { clock, limits, ports } = settings
   const now = () => isoTime(clock.now())
   const leave = notification({ member_id: IdInput }, Empty, async (call, { member_id }) => {
@@ -105,6 +120,7 @@ export function membersOf(settings: Settings, changes: Changes, networks: Networ
 
   return {
     ...memberActs(settings, changes, networks, one),
+    import: importMembers,
     async list(name, given = {}) {
       const { state, q, limit = 25, after } = checkArgument('members.list', Query, given, limits)
       const { id: network } = await networks.show(name)

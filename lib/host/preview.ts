@@ -120,7 +120,7 @@ export function rehearsalOf<P>(settings: Settings, { announce, newId }: Transact
 }
 
 /** A storage whose transactions are parts of one that is open. */
-function storageIn(tx: Tx, recorder: Recorder): { readonly storage: Storage; end(): Promise<void> } {
+export function storageIn(tx: Tx, recorder: Recorder): { readonly storage: Storage; end(): Promise<void> } {
   let last: Promise<unknown> = Promise.resolve()
   let lost: unknown
   const run = async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {

@@ -1,0 +1,142 @@
+/** Tables as texts: CSV and NDJSON, read and written row by row in bounded memory. */
+import Papa from 'papaparse'
+import { fail, invalid } from '../errors.ts'
+
+/** A row by column. */
+type TableRow = Readonly<Record<string, unknown>>
+
+export type TableFormat = 'csv' | 'ndjson'
+
+/** The longest row, in characters. */
+const longestRow = 1024 * 1024
+const mostColumns = 500
+
+const refuse = (row: number, problem: string): never => fail(invalid('file'), `file: row ${row} ${problem}`)
+
+/** The text of bytes in UTF-8, with or without a byte order mark. @throws ApiError 422 for any other encoding */
+async function* textOf(chunks: AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string>): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  const decode = (bytes?: Uint8Array): string => {
+    try {
+      return bytes ? decoder.decode(bytes, { stream: true }) : decoder.decode()
+    } catch {
+      return fail(invalid('file'), 'file must be UTF-8: save it as “CSV UTF-8”')
+    }
+  }
+  let isFirst = true
+  for await (const chunk of chunks) {
+    const text = typeof chunk === 'string' ? chunk : decode(chunk)
+    if (text === '') continue
+    yield isFirst ? text.replace(/^\uFEFF/, '') : text
+    isFirst = false
+  }
+  const rest = decode()
+  if (rest !== '') yield rest
+}
+
+/**
+ * The rows of a file. CSV has a line of column names; commas, semicolons or tabs between them; and quotes where RFC 4180 has them.
+ * @throws ApiError 422 that names the row, for a file that is not UTF-8, has no or twice the same column, or a quote that does not end
+ */
+export async function* readTable(
+  chunks: AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string>,
+  format: TableFormat,
+): AsyncGenerator<TableRow> {
+  let number = 0
+  let header: readonly string[] | undefined
+  for await (const cells of format === 'csv' ? recordsOf(textOf(chunks)) : linesOf(textOf(chunks))) {
+    if (typeof cells === 'string') {
+      number++
+      if (cells.trim() !== '') yield objectOf(cells, number)
+      continue
+    }
+    if (cells.length === 1 && (cells[0] ?? '').trim() === '') continue
+    if (!header) {
+      header = headerOf(cells)
+      continue
+    }
+    number++
+    if (cells.length > header.length && cells.slice(header.length).some((cell) => cell !== ''))
+      refuse(
+        number,
+        `has ${cells.length} values, and there are ${header.length} columns: put values with a separator into quotes`,
+      )
+    // The apostrophe that disarms a formula is not the value's.
+    yield Object.fromEntries(header.map((name, index) => [name, (cells[index] ?? '').replace(/^'(?=[=+\-@\t\r])/, '')]))
+  }
+  if (format === 'csv' && !header) fail(invalid('file'), 'file is empty: the first line must name the columns')
+}
+
+function headerOf(cells: readonly string[]): readonly string[] {
+  const names = cells.map((cell) => cell.trim())
+  const twice = names.find((name, index) => name !== '' && names.indexOf(name) !== index)
+  if (twice !== undefined) fail(invalid('file'), `file has two columns ${JSON.stringify(twice)}`)
+  if (names.length > mostColumns) fail(invalid('file'), `file has more than ${mostColumns} columns`)
+  return names.map((name, index) => name || `column ${index + 1}`)
+}
+
+function objectOf(line: string, number: number): TableRow {
+  let value: unknown
+  try {
+    value = JSON.parse(line)
+  } catch {
+    return refuse(number, 'is no JSON')
+  }
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : refuse(number, 'must be an object')
+}
+
+async function* linesOf(texts: AsyncIterable<string>): AsyncGenerator<string> {
+  let rest = ''
+  for await (const text of texts) {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() ?? ''
+    if (rest.length > longestRow) fail(invalid('file'), `file has a line of more than ${longestRow} characters`)
+    yield* lines
+  }
+  if (rest !== '') yield rest
+}
+
+/** The separator that the first line has most often, outside of quotes. */
+function delimiterOf(text: string): string {
+  const line = (text.split('\n', 1)[0] ?? '').replace(/"[^"]*"/g, '')
+  const counts = [',', ';', '\t'].map((each) => ({ each, count: line.split(each).length }))
+  return counts.toSorted((one, other) => other.count - one.count)[0]?.each ?? ','
+}
+
+async function* recordsOf(texts: AsyncIterable<string>): AsyncGenerator<readonly string[]> {
+  let rest = ''
+  let delimiter: string | undefined
+  let records = 0
+  const parse = (text: string, isLast: boolean) => {
+    delimiter ??= delimiterOf(text)
+    const { data, errors, meta } = new Papa.Parser({ delimiter, newline: '\n' }).parse(text, 0, !isLast)
+    const [wrong] = isLast ? errors : []
+    if (wrong) refuse(records + (wrong.row ?? 0), 'has a quote that does not end, or text behind one')
+    records += data.length
+    rest = text.slice(meta.cursor)
+    return data
+  }
+  for await (const text of texts) {
+    // A line break may come in two chunks.
+    const whole = (rest + text).replace(/\r\n/g, '\n')
+    if (whole.endsWith('\r') || !whole.includes('\n')) rest = whole
+    else yield* parse(whole, false)
+    if (rest.length > longestRow) refuse(records, `is longer than ${longestRow} characters: is there a quote that does not end?`)
+  }
+  if (rest !== '') yield* parse(rest.replace(/\r\n?/g, '\n'), true)
+}
+
+/**
+ * Rows as CSV with CRLF, in batches of a text; a cell that a spreadsheet would take for a formula gets an apostrophe.
+ * @param columns the order of the columns
+ */
+export function writeCsv(columns: readonly string[], rows: readonly TableRow[], withHeader: boolean): string {
+  const cells = rows.map((row) => columns.map((column) => cellOf(row[column])))
+  const data = withHeader ? [columns, ...cells] : cells
+  return data.length === 0 ? '' : `${Papa.unparse(data, { newline: '\r\n', escapeFormulae: true })}\r\n`
+}
+
+const cellOf = (value: unknown): string => {
+  if (value === null || value === undefined) return ''
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}

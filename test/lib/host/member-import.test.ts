@@ -1,0 +1,146 @@
+/** Members from a file: each row by the operations, a hundred in a transaction, twice is once. */
+import { expect, test } from 'vitest'
+import type { ImportRefusal, ImportRow } from '../../../lib/index.ts'
+import { createTestCommunity, type TestCommunity } from '../../support/community.ts'
+import { createMembers } from '../../support/members.ts'
+import { newSpace, typesOf } from '../../support/records.ts'
+
+const network = '1'
+const open = { privacy: 'public', response_by: 'individual_member' } as const
+const person = (name: string, more: ImportRow = {}): ImportRow => ({ email: `${name}@example.org`, first_name: name, ...more })
+
+async function importing({ community }: TestCommunity, rows: readonly ImportRow[], options: object = {}) {
+  const refused: ImportRefusal[] = []
+  const report = await community.members.import('demo', rows, { onRefused: (each) => refused.push(each), ...options })
+  return { report, refused }
+}
+
+const active = async ({ community }: TestCommunity) =>
+  (await community.members.list(network, { state: 'active' })).items.map(({ first_name }) => first_name).toSorted()
+
+test('rows become members with their profile, tags, answers, spaces and events', async () => {
+  const run = await createTestCommunity()
+  const { community } = run
+  const space = await newSpace(run)
+  const town = await community.call('custom_fields.create', {
+    network,
+    body: { title: 'Town', response_type: 'text_short', ...open },
+  })
+  run.newEvents()
+  const rows = [
+    person('grace', { last_name: 'Oak', Town: ' Ulm ', bio: 'Paints', tags: 'Founder; Gardener', role: 'Moderator', Shoe: '43' }),
+    { Email: 'ben@example.org', name: 'Ben van Blue', commercial_email_consent: 'yes', last_visited_at: '2026-10-01T00:00:00Z' },
+  ]
+  const { report, refused } = await importing(run, rows, { name: 'Spring', space_ids: [space.id] })
+  expect(refused).toEqual([])
+  expect(report).toEqual({ name: 'Spring', rows: 2, created: 2, updated: 0, known: 0, refused: 0, ignored: ['Shoe'] })
+  const events = typesOf(run.newEvents())
+  expect(events.filter((type) => type === 'MemberJoinedHook')).toHaveLength(4)
+  expect(events).not.toContain('WelcomeEmailRequestedHook')
+  const listed = (await community.members.list(network, { q: 'grace oak' })).items
+  const grace = await community.members.get(network, listed[0]?.id ?? '')
+  expect(grace).toMatchObject({ role: 'moderator', last_name: 'Oak', bio: 'Paints' })
+  expect(grace.tags.items.map(({ name }) => name).toSorted()).toEqual(['Founder', 'Gardener', 'Spring'])
+  expect(grace.answers.items).toMatchObject([{ field: town.title, answer: { text: 'Ulm' } }])
+  expect(grace.spaces.items).toMatchObject([{ id: space.id }])
+  const [ben] = (await community.members.list(network, { q: 'blue' })).items
+  expect(await community.members.get(network, ben?.id ?? '')).toMatchObject({
+    ...{ first_name: 'Ben', last_name: 'van Blue', commercial_email_consent: true },
+    last_visited_at: '2026-10-01T00:00:00.000Z',
+  })
+  const lines = (await community.audit.list({ network, action: 'members.imported' })).items
+  expect(lines.map(({ details }) => details)).toMatchObject([
+    { stage: 'ended', name: 'Spring', created: 2, quiet: false },
+    { stage: 'started' },
+  ])
+})
+
+test('an address is imported once, in one file and in two', async () => {
+  const run = await createTestCommunity()
+  const rows = [person('grace'), person('GRACE'), person('ben')]
+  expect((await importing(run, rows)).report).toMatchObject({ created: 2, known: 1 })
+  run.newEvents()
+  expect((await importing(run, rows)).report).toMatchObject({ created: 0, known: 3, refused: 0 })
+  expect(run.newEvents()).toEqual([])
+  expect(await active(run)).toEqual(['Ada', 'ben', 'grace'])
+})
+
+test('with update a member who is there gets what the row says', async () => {
+  const run = await createTestCommunity()
+  await createMembers(run, 'Grace')
+  const { report } = await importing(run, [person('grace', { last_name: 'Oak', location: 'Ulm' })], { update: true })
+  expect(report).toMatchObject({ created: 0, updated: 1 })
+  const [grace] = (await run.community.members.list(network, { q: 'grace@example.org' })).items
+  expect(await run.community.members.get(network, grace?.id ?? '')).toMatchObject({ last_name: 'Oak', location: 'Ulm' })
+})
+
+test('a row that is refused names its column and reason, and stops no other row', async () => {
+  const run = await createTestCommunity()
+  const [eve] = await createMembers(run, 'Eve')
+  await run.community.members.ban(network, eve.id)
+  await run.community.call('custom_fields.create', { network, body: { title: 'Age', response_type: 'number', ...open } })
+  run.newEvents()
+  const { report, refused } = await importing(run, [
+    person('grace'),
+    { first_name: 'Nobody' },
+    person('eve'),
+    { email: 'no address', first_name: 'X' },
+    person('fay', { role: 'queen' }),
+    person('gus', { commercial_email_consent: 'perhaps' }),
+    person('hal', { age: 'old' }),
+    person('ida'),
+  ])
+  expect(report).toMatchObject({ rows: 8, created: 3, refused: 5 })
+  expect(refused.map(({ row, column, is_imported }) => [row, column, is_imported])).toEqual([
+    [2, 'email', false],
+    [3, 'email', false],
+    [4, 'email', false],
+    [5, 'role', false],
+    [6, 'commercial_email_consent', false],
+    [7, 'Age', true],
+  ])
+  expect(refused[5]?.reason).toBe('Age must be a whole number, got "old"')
+  expect(await active(run)).toEqual(['Ada', 'grace', 'hal', 'ida'])
+  expect(typesOf(run.newEvents()).filter((type) => type === 'MemberJoinedHook')).toHaveLength(3)
+})
+
+test('a quiet import sends no event, and the audit says so', async () => {
+  const run = await createTestCommunity()
+  const { report } = await importing(run, [person('grace'), person('ben')], { quiet: true })
+  expect(report.created).toBe(2)
+  expect(run.newEvents()).toEqual([])
+  const [line] = (await run.community.audit.list({ network, action: 'members.imported' })).items
+  expect(line?.details).toMatchObject({ quiet: true })
+})
+
+test('an import shows its progress and stops after the rows that it is at; a second one goes on', async () => {
+  const run = await createTestCommunity()
+  const rows = Array.from({ length: 250 }, (_, n) => person(`m${n}`))
+  const stop = new AbortController()
+  const seen: number[] = []
+  const onProgress = (report: { rows: number }) => {
+    seen.push(report.rows)
+    stop.abort()
+  }
+  const first = await importing(run, rows, { onProgress, signal: stop.signal })
+  expect(seen).toEqual([100])
+  expect(first.report).toMatchObject({ rows: 100, created: 100 })
+  expect((await importing(run, rows)).report).toMatchObject({ rows: 250, created: 150, known: 100 })
+})
+
+test('a hook may veto a row', async () => {
+  const before = ({ id, body }: { id: string; body: unknown }) => {
+    if (id === 'members.create' && JSON.stringify(body).includes('eve@')) throw new Error('vetoed')
+  }
+  const run = await createTestCommunity({ hooks: { before } })
+  await expect(importing(run, [person('grace'), person('eve')])).rejects.toThrow('vetoed')
+  expect(await active(run)).toEqual(['Ada'])
+})
+
+test('wrong options are refused before anything is read', async () => {
+  const run = await createTestCommunity()
+  await expect(importing(run, [person('grace')], { name: ' ' })).rejects.toMatchObject({ status: 422 })
+  await expect(importing(run, [person('grace')], { plans: ['1'] })).rejects.toThrow(TypeError)
+  await expect(run.community.members.import('nope', [])).rejects.toMatchObject({ status: 404 })
+  expect(await active(run)).toEqual(['Ada'])
+})
