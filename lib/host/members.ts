@@ -1,52 +1,30 @@
-import * as v from 'valibot'
 import { isoTime } from '../base/clock.ts'
-import { folded, wordsOf } from '../base/fold.ts'
-import { isStorableId } from '../base/ids.ts'
 import { fail, found, invalid } from '../errors.ts'
-import { IdInput, integerBetween, oneOf, optional } from '../fields.ts'
+import { IdInput } from '../fields.ts'
 import { Empty } from '../records/empty.ts'
 import { fullName } from '../records/member.ts'
 import { deleteAccount } from '../rules/leaving.ts'
-import { isBanned, memberByAddress } from '../rules/members.ts'
+import { isBanned } from '../rules/members.ts'
 import type { Settings } from '../settings.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import { erasedColumns, type Id } from '../storage/table.ts'
 import { type MemberRow, members } from '../storage/tables/members.ts'
-import { checkArgument, idOf, shape } from './arguments.ts'
+import { checkArgument, idOf } from './arguments.ts'
 import type { Changes } from './audit/changes.ts'
 import { type Erasing, eraseTraces, revokeKeys } from './erasure.ts'
 import { type MemberActs, memberActs } from './member-acts.ts'
 import type { ImportMembers } from './member-import.ts'
 import { listings, type MemberListing } from './member-listing.ts'
 import { type MemberProfile, profileOf } from './member-profile.ts'
+import { type MemberPage, type MemberQuery, MemberQueryInput, searchMembers } from './member-search.ts'
 import type { Networks } from './networks.ts'
 import type { MakeNotification } from './notifications/define.ts'
-
-/** Members to be listed. All conditions must hold. */
-export interface MemberQuery {
-  /** All of them by default. */
-  readonly state?: MemberRow['state']
-  /** Words that must all be in the name or the address, without regard to case and accents; or an id. At most 200 characters. */
-  readonly q?: string
-  /** At most so many, from 1 to 100: 25 by default. */
-  readonly limit?: number
-  /** The `next` of the page before. */
-  readonly after?: Id
-}
-
-/** A page of members, the newest first. */
-export interface MemberPage {
-  /** At most `limit` members. */
-  readonly items: readonly MemberListing[]
-  /** Given as `after` it yields the next page; null on the last. A page with `next` may hold fewer than `limit`, even none. */
-  readonly next: Id | null
-}
 
 /** The calls about members for which the interface has no operation. A network is named by its id or its subdomain. */
 export interface Members extends MemberActs {
   /**
    * A page of the members of a network, former ones included, the newest first. With `q` a page looks at 2,000 members at most. The
-   * member whose whole address or id is `q` is found by an index, and comes first.
+   * member whose whole address or id is `q` is found by an index, and comes first unless the list is sorted.
    * @throws ApiError 404 when there is no such network, 422 when a value is refused
    */
   list(network: Id | number, query?: MemberQuery): Promise<MemberPage>
@@ -79,27 +57,6 @@ export interface Members extends MemberActs {
   erase(network: Id | number, id: Id | number): Promise<MemberListing>
 }
 
-const mostQueryCharacters = 200
-/** With `q`, rows that are read together, and how often that is done for a page. */
-const [window, mostWindows] = [200, 10]
-
-/** Before every member: the cursor of a page that begins the walk. */
-const top = String(Number.MAX_SAFE_INTEGER)
-
-const queryRule = `must be a text of 1 to ${mostQueryCharacters} characters`
-const Query = shape({
-  state: optional(oneOf('active', 'removed', 'banned', 'deleted')),
-  q: optional(
-    v.pipe(
-      v.string(queryRule),
-      v.maxLength(mostQueryCharacters, queryRule),
-      v.check((text) => text.trim() !== '', queryRule),
-    ),
-  ),
-  limit: optional(integerBetween(1, 100)),
-  after: optional(IdInput),
-})
-
 /** @param notification makes the call that deletes an account with its events */
 export function membersOf(
   settings: Settings,
@@ -122,16 +79,9 @@ export function membersOf(
     ...memberActs(settings, changes, networks, one),
     import: importMembers,
     async list(name, given = {}) {
-      const { state, q, limit = 25, after } = checkArgument('members.list', Query, given, limits)
-      const { id: network } = await networks.show(name)
-      return changes.read(network, async (tx) => {
-        const exact = q === undefined ? undefined : await named(tx, q.trim())
-        const words = q === undefined ? [] : wordsOf(q)
-        const isWanted = (row: MemberRow): boolean => row.id !== exact?.id && words.every((word) => textOf(row).includes(word))
-        const first = after === undefined && exact && (state === undefined || exact.state === state) ? [exact] : []
-        const walked = await walk(tx, { state, after, most: limit - first.length, isSearch: q !== undefined }, isWanted)
-        return { items: await listings(tx, [...first, ...walked.rows]), next: walked.next }
-      })
+      const query = checkArgument('members.list', MemberQueryInput, given, limits)
+      const network = await networks.show(name)
+      return changes.read(network.id, (tx) => searchMembers(tx, network, query))
     },
     async get(name, given) {
       const id = idOf(given)
@@ -189,42 +139,3 @@ export function membersOf(
 
 /** Of a banned member the hash of the address stays as the key. */
 const erasedProfile = erasedColumns(members)
-
-/** The member with this whole address, or this id. */
-async function named(tx: ScopedTx, q: string): Promise<MemberRow | undefined> {
-  if (isStorableId(q)) return tx.get(members, q)
-  return q.includes('@') ? memberByAddress(tx, q) : undefined
-}
-
-const textOf = ({ first_name, last_name, email }: MemberRow): string => folded(`${first_name} ${last_name} ${email}`)
-
-interface Walk {
-  readonly state: MemberRow['state'] | undefined
-  readonly after: Id | undefined
-  readonly most: number
-  readonly isSearch: boolean
-}
-
-/** The next wanted members. No index has parts of names, so a search ends after its windows. */
-async function walk(tx: ScopedTx, { state, after, most, isSearch }: Walk, isWanted: (row: MemberRow) => boolean) {
-  const rows: MemberRow[] = []
-  const size = isSearch ? window : most
-  let last = after
-  for (let times = 0; times < mostWindows; times++) {
-    const read = await tx.find(members, {
-      order: { by: 'id', direction: 'desc' },
-      limit: size + 1,
-      ...(state === undefined ? {} : { where: { state } }),
-      ...(last === undefined ? {} : { after: last }),
-    })
-    for (const row of read.slice(0, size)) {
-      // Only then it is known that there is more.
-      if (rows.length === most) return { rows, next: last ?? top }
-      last = row.id
-      if (isWanted(row)) rows.push(row)
-    }
-    if (read.length <= size) return { rows, next: null }
-    if (rows.length === most) break
-  }
-  return { rows, next: last ?? null }
-}

@@ -85,26 +85,48 @@ export async function readPage<R extends Row, N>(
   query: Listing<R> = {},
 ): Promise<Page<R>> {
   const { page, per_page, after } = paging
-  const by = query.order?.by ?? 'id'
-  // Ids of an order are unique in a list; other values may not be.
-  const hasValues = table.columns[by]?.type !== 'id'
   const offset = after === undefined ? (page - 1) * per_page : 0
   const count = paging.isCounted ? { count: await counted(tx, table, query) } : {}
   if (!Number.isSafeInteger(offset)) return { items: [], after: null, ...count }
-  const { picks, ...asked } = query
+  const { picks, order = upwards, ...asked } = query
+  if (after !== undefined && !isPlaceIn(table, order, after)) refusePlace()
   const limit = per_page + 1
-  const limits = { limit, ...(after === undefined ? { offset } : { after }) }
   const rows = picks
-    ? await picked(tx, table, asked.where, picks, limits)
-    : hasValues && after !== undefined
-      ? await afterValue(tx, table, asked, valueAndId(after) ?? refusePlace(), limit)
-      : after === undefined || isStorableId(after)
-        ? await tx.find(table, { ...asked, ...limits })
-        : refusePlace()
+    ? await picked(tx, table, asked.where, picks, { limit, ...(after === undefined ? { offset } : { after }) })
+    : after === undefined
+      ? await tx.find(table, { ...asked, order, limit, offset })
+      : await rowsAfter(tx, table, { ...asked, order }, after, limit)
   const items = rows.slice(0, per_page)
   const last = items.at(-1)
-  const place = last && (hasValues ? `${last[by as keyof R] ?? ''}_${last.id}` : String(last[by as keyof R]))
-  return { items, after: place !== undefined && rows.length > per_page ? place : null, ...count }
+  return { items, after: last && rows.length > per_page ? placeOf(table, order, last) : null, ...count }
+}
+
+const upwards = { by: 'id', direction: 'asc' } as const
+
+type Order<R> = NonNullable<Query<R>['order']>
+
+/** Whether the places of an order are values with ids. Ids of an order are unique in a list; other values may not be. */
+const hasValues = ({ columns }: Pick<Table, 'columns'>, { by }: { readonly by: string }): boolean => columns[by]?.type !== 'id'
+
+/** The place of a row in a list of this order. */
+export const placeOf = <R extends Row>(table: Pick<Table, 'columns'>, order: Order<R>, row: R): string =>
+  hasValues(table, order) ? `${row[order.by] ?? ''}_${row.id}` : String(row[order.by])
+
+/** Whether a text may be a place in this order. */
+export const isPlaceIn = (table: Pick<Table, 'columns'>, order: { readonly by: string }, after: string): boolean =>
+  hasValues(table, order) ? valueAndId(after) !== undefined : isStorableId(after)
+
+/** The rows of a list after a place; from its beginning without one. */
+export async function rowsAfter<R extends Row, N>(
+  tx: ScopedTx,
+  table: Table<R, N>,
+  { order = upwards, ...asked }: Omit<Listing<R>, 'picks'>,
+  after: string | undefined,
+  limit: number,
+): Promise<R[]> {
+  const place = after === undefined || !hasValues(table, order) ? undefined : valueAndId(after)
+  if (place) return afterValue(tx, table, { ...asked, order }, place, limit)
+  return tx.find(table, { ...asked, order, limit, ...(after === undefined ? {} : { after }) })
 }
 
 /** How many rows a list has; one more than is counted if it has more. */
@@ -121,7 +143,7 @@ async function counted<R extends Row, N>(
 async function afterValue<R extends Row, N>(
   tx: ScopedTx,
   table: Table<R, N>,
-  { order = { by: 'id', direction: 'asc' }, ...asked }: Omit<Listing<R>, 'picks'>,
+  { order, ...asked }: Omit<Listing<R>, 'picks' | 'order'> & { readonly order: Order<R> },
   { value, id }: { readonly value: string; readonly id: Id },
   limit: number,
 ): Promise<R[]> {

@@ -7,6 +7,7 @@ import { UsageError } from '../../usage.ts'
 import type { Operator } from '../control/calls.ts'
 import { assetsDirectory } from '../storage/open.ts'
 import { inOptions, missing, ofRecord } from './in-options.ts'
+import { filterOf } from './member-filters.ts'
 import { type NetworkFlags, networkOf, withOperator } from './operator.ts'
 import { showList, showOne } from './show.ts'
 
@@ -42,11 +43,15 @@ const nameOf = ({ first_name, last_name }: MemberListing): string => `${first_na
 const stateOf = ({ state, is_banned, erased_at }: MemberListing): string =>
   [state, ...(is_banned && state !== 'banned' ? ['banned'] : []), ...(erased_at === null ? [] : ['erased'])].join(', ')
 
-/** `members list`: the newest first. */
+/** `members list`: the newest first unless they are sorted. */
 export const listMembers = (flags: ListFlags, out: Output): Promise<void> =>
   withOperator(flags, out, async (operator) => {
     const { state, search, limit } = flags
-    const query = { ...(state === undefined ? {} : { state }), ...(search === undefined ? {} : { q: search }) }
+    const query = {
+      ...filterOf(flags),
+      ...(state === undefined ? {} : { state }),
+      ...(search === undefined ? {} : { q: search }),
+    }
     showList(
       out,
       flags,

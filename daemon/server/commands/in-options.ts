@@ -2,6 +2,7 @@
 import { isApiError } from '../../../lib/errors.ts'
 import type { NetworkRow } from '../../../lib/index.ts'
 import { CommandFailure, UsageError } from '../../usage.ts'
+import { filterFlagOf } from './member-filters.ts'
 
 /** Fields whose option has their name. The command itself checks `audience`, `order` and the like. */
 const alike = /^(?:url|name|key|secret|filter|allow_addresses|client_identity|ca|subdomain|title|subtitle|purpose|description)$/
@@ -23,7 +24,7 @@ const others: Readonly<Record<string, string>> = {
 
 /** The option that gives a field, if there is one. */
 const optionOf = (field: string): string | undefined =>
-  alike.test(field) ? field.replace('_', '-') : Object.hasOwn(others, field) ? others[field] : undefined
+  alike.test(field) ? field.replace('_', '-') : Object.hasOwn(others, field) ? others[field] : filterFlagOf(field)
 
 const makesOne = 'or true to make one'
 

@@ -6,6 +6,7 @@ import { UsageError } from '../../usage.ts'
 import { projectHosts, projectStorages } from '../init/choices.ts'
 import type { EndpointFlags } from './endpoint-changes.ts'
 import { withAttributes } from './endpoint-options.ts'
+import { filterOptions } from './member-filters.ts'
 import { list, onNetwork, onStorage, port, seconds, wide } from './shared-options.ts'
 
 const plan = (): Option =>
@@ -46,10 +47,12 @@ export function memberCommands(program: Command, out: Output, ask?: Ask): void {
   const load = () => import('./former-members.ts')
   const acts = () => import('./member-acts.ts')
   const members = program.command('members').description('members of a network')
-  wide(onNetwork(members.command('list')))
+  const listing = wide(onNetwork(members.command('list')))
     .description('list members and former members, the newest first')
     .addOption(new Option('--state <name>', 'only members in this state').choices(['active', 'removed', 'banned', 'deleted']))
     .option('--search <text>', 'only members with these words in the name or address, or with this id')
+  for (const option of filterOptions()) listing.addOption(option)
+  listing
     .option('--limit <number>', 'at most this many', entries, 50)
     .action(async (flags) => (await load()).listMembers(flags, out))
   onNetwork(members.command('show').argument('<id>'))

@@ -1,7 +1,7 @@
 /** Members and former members: who is there, who has left, who is banned and why. */
 import { ApiError } from '../../errors.ts'
 import type { MemberListing } from '../../host/member-listing.ts'
-import type { MemberPage } from '../../host/members.ts'
+import type { MemberPage } from '../../host/member-search.ts'
 import { layout } from '../layout/layout.ts'
 import { nameIn, personal, personLink, stateNames, stateOf } from '../layout/person.ts'
 import { type PanelResponse, page } from '../request/respond.ts'

@@ -4,14 +4,17 @@
  */
 import type * as v from 'valibot'
 import type { Context } from '../../context.ts'
-import { describe, extension, type Fields, oneOf, optional, TimestampInput } from '../../fields.ts'
+import { describe, extension, oneOf, optional, TimestampInput } from '../../fields.ts'
 import type { Scope } from '../../operation.ts'
 import { allOf } from '../../storage/conditions.ts'
 import type { Conditions, Query } from '../../storage/contract.ts'
 import { authorise } from '../scopes.ts'
 
 /** Who filters, and where. */
-export type Searcher = Pick<Context, 'network' | 'principal'>
+export interface Searcher {
+  readonly network: Pick<Context['network'], 'member_email_visibility'>
+  readonly principal: Pick<Context['principal'], 'scopes'>
+}
 
 /** One filter. */
 export interface Filter<R, S extends v.GenericSchema = v.GenericSchema> {
@@ -86,5 +89,3 @@ export const orderOf = <R>(sorts: Sorts<R>, sort: string): Query<R>['order'] => 
   const by = sorts[sort.replace('-', '')]
   return by === undefined ? undefined : { by, direction: sort.startsWith('-') ? 'desc' : 'asc' }
 }
-
-export type { Fields }

@@ -118,6 +118,13 @@ test('members: lists show who is banned and why, a ban is lifted, a person is er
   expect(await all('members', 'list', '--search', 'grace hop')).toHaveLength(1)
   expect(await all('members', 'list', '--limit', '1')).toHaveLength(1)
   expect(await text('members', 'list', '--search', 'nobody')).toBe('There is no such member.')
+  expect(await all('members', 'list', '--role', 'host', '--created-after', '2020-01-01T00:00:00Z')).toHaveLength(1)
+  expect(await all('members', 'list', '--sort', '-name')).toMatchObject([{ first_name: 'Grace' }, { first_name: 'Ada' }])
+  expect(await all('members', 'list', '--tag-id', '404', '--last-visited-before', '2020-01-01T00:00:00Z')).toEqual([])
+  expect(await refusal('members', 'list', '--last-visited-after', 'June')).toBe(
+    '--last-visited-after must be a date and time in ISO 8601',
+  )
+  expect(await refusal('members', 'list', '--sort', 'age')).toMatch(/--sort .*age.* created_at/)
   expect(await refusal('members', 'list', '--state', 'gone')).toMatch(/--state .*gone.* active, removed, banned, deleted/)
   expect(await refusal('members', 'list', '--limit', '0')).toMatch(/^--limit must be/)
 
