@@ -261,10 +261,22 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
       body: { ...body, email: `a@${crypto.randomUUID()}.example` },
     })
     await site.community.call('space_members.create', { network, params: { space_id: space.id }, query: { user_id: other.id } })
+    const post = { space_id: space.id, title: 'Long'.repeat(60), description: `<p>${'Word'.repeat(300)}</p>` }
+    const { id: targetable_id } = await site.community.call('posts.create', { network, as: other.id, body: post })
+    const reported = {
+      network,
+      member_id: other.id,
+      targetable_type: 'Post',
+      targetable_id,
+      report_type: 'spam',
+      reason: hostile,
+    } as const
+    const report = await site.community.notify.abuseReport(reported)
+    const ofReport = ['dismiss', 'delete_content', 'ban_author'].map((verb) => `1/reports/${report.id}/${verb}`)
     const acts = ['', '/remove', '/ban', '/role?role=moderator'].map((page) => `1/members/${other.id}${page}`)
     const ofMember = [...banned, ...acts, `1/members/${host?.id}`]
     const ofEndpoint = ['', '/edit', '/rotate', '/remove'].map((page) => `1/webhooks/${endpoint.id}${page}`)
-    return [...ofEndpoint, ...ofMember, '1/members?state=banned', `1/keys/${key.id}/revoke`]
+    return [...ofEndpoint, ...ofMember, '1/reports', ...ofReport, '1/members?state=banned', `1/keys/${key.id}/revoke`]
   }
 
   test('axe finds nothing on any page, at 360 pixels, in light and in dark', async () => {

@@ -10,6 +10,7 @@ import { memberPageRoutes } from './member.ts'
 import { memberRoutes } from './members.ts'
 import { overviewRoutes } from './overview.ts'
 import { referenceRoutes } from './reference.ts'
+import { reportRoutes } from './reports.ts'
 import { resendRoutes } from './resends.ts'
 import { tryRoutes } from './try.ts'
 import { webhookCredentialRoutes } from './webhook-credentials.ts'
@@ -21,6 +22,7 @@ export const routes: readonly Route[] = [
   ...overviewRoutes,
   ...memberRoutes,
   ...memberPageRoutes,
+  ...reportRoutes,
   ...keyRoutes,
   ...webhookEventRoutes,
   ...webhookFormRoutes,

@@ -69,7 +69,7 @@ ${block('Posts', member.posts, ({ title, family, created_at }) => html`${title =
 ${block('Comments', member.comments, (comment) => html`${text('text', comment.text)}<br><span class="small soft">${time(comment.created_at)}</span>`)}
 ${block('RSVPs', member.rsvps, ({ title, status }) => html`${text('title', title)}: ${status}`)}
 ${block('API keys that act for them', member.keys, ({ name, is_revoked }) => html`${own(name)}${is_revoked && html` ${badge('calm', 'Revoked')}`}`, html`<a href="${view.link('keys')}">API keys</a>`)}
-${block('Abuse reports', member.reports, ({ report_type, is_open }) => html`${own(report_type)} ${is_open ? badge('bad', 'Open') : badge('calm', 'Closed')}`)}
+${block('Abuse reports', member.reports, ({ report_type, is_open }) => html`${own(report_type)} ${is_open ? badge('bad', 'Open') : badge('calm', 'Closed')}`, html`<a href="${view.link('reports')}">Abuse reports</a>`)}
 </div>`
 }
 

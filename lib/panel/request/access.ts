@@ -11,6 +11,7 @@ export const panelActions = [
   'members.role',
   'members.unban',
   'members.erase',
+  'reports.close',
   'endpoints.create',
   'endpoints.update',
   'endpoints.rotate',
