@@ -40,7 +40,7 @@ export interface Page<Item> {
   readonly items: readonly Item[]
   /** The value of the order column behind which the next page begins; `null` on the last page. */
   readonly after: string | null
-  /** How many records there are on all pages, if the caller has asked: exact up to `mostCounted`. */
+  /** How many records there are on all pages, if the caller requested it: exact up to `mostCounted`. */
   readonly count?: number
 }
 

@@ -16,7 +16,7 @@ export interface Overview {
     readonly now: number
     /** Those of them who were there thirty days ago, and those who have left since. */
     readonly thirty_days_ago: number
-    /** Members who joined, and who left, in the last thirty days. Somebody who came back counts as of their first day. */
+    /** Members who joined, and who left, in the last thirty days. A person who came back counts as of their first day. */
     readonly joined: number
     readonly left: number
     /** Members who have visited in the last 7 and 30 days, as the host reports visits. */
@@ -28,7 +28,7 @@ export interface Overview {
   readonly comments: number
   /** Members of each plan, the largest first; at most twenty plans. */
   readonly plans: readonly { readonly id: Id; readonly name: string; readonly members: number }[]
-  /** Reports of abuse that nobody has closed. */
+  /** Open reports of abuse. */
   readonly open_reports: number
 }
 

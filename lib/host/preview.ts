@@ -161,7 +161,7 @@ function previewIds(): () => Id {
   return () => String(++last)
 }
 
-/** Secrets that can be told from real ones: all zeros, and a number. Nothing that is random leaves a preview. */
+/** Secrets that differ visibly from real ones: all zeros, and a number. Nothing that is random leaves a preview. */
 function previewChance(): Chance {
   let drawn = 0
   return {
@@ -187,7 +187,7 @@ function withoutNewIds(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withoutNewIds(each)]))
 }
 
-/** Rows that nobody looks for. */
+/** Rows that no one looks for. */
 const unnamed: readonly string[] = ['audit', 'idempotency_keys']
 
 /** One and several rows of a table, where its name does not say it. */

@@ -21,7 +21,7 @@ export interface TagListing extends Pick<SegmentRow, 'id' | 'title' | 'descripti
 export interface TagQuery {
   /** `tag` by default. */
   readonly kind?: 'tag' | 'badge'
-  /** Only those that nobody carries. */
+  /** Only those that no member carries. */
   readonly unused?: boolean
   /** At most so many, from 1 to 1,000: 100 by default. */
   readonly limit?: number
@@ -104,7 +104,7 @@ export function tagsOf({ limits }: Settings, changes: Changes, networks: Network
       }
       return changes.act(network, async (call) => {
         const old = await lockSegment(call, 'tag', from)
-        // Somebody who got it in between keeps nothing but the other one.
+        // A member who got it in between keeps nothing but the other one.
         if (await call.tx.first(memberSegments, { segment_id: from }))
           fail(invalid('into'), 'into: members got the other tag meanwhile. Repeat the merge')
         const tag = await segmentOf(call, 'tag', into)

@@ -76,7 +76,7 @@ export function readPaging(
 }
 
 /**
- * Reads one page of a table, and one row more to know whether there is a next one. Rows are counted only if the caller asks.
+ * Reads one page of a table, and one row more to know whether there is a next one. Rows are counted only on request.
  */
 export async function readPage<R extends Row, N>(
   tx: ScopedTx,
@@ -88,14 +88,14 @@ export async function readPage<R extends Row, N>(
   const offset = after === undefined ? (page - 1) * per_page : 0
   const count = paging.isCounted ? { count: await counted(tx, table, query) } : {}
   if (!Number.isSafeInteger(offset)) return { items: [], after: null, ...count }
-  const { picks, order = upwards, ...asked } = query
+  const { picks, order = upwards, ...listing } = query
   if (after !== undefined && !isPlaceIn(table, order, after)) refusePlace()
   const limit = per_page + 1
   const rows = picks
-    ? await picked(tx, table, asked.where, picks, { limit, ...(after === undefined ? { offset } : { after }) })
+    ? await picked(tx, table, listing.where, picks, { limit, ...(after === undefined ? { offset } : { after }) })
     : after === undefined
-      ? await tx.find(table, { ...asked, order, limit, offset })
-      : await rowsAfter(tx, table, { ...asked, order }, after, limit)
+      ? await tx.find(table, { ...listing, order, limit, offset })
+      : await rowsAfter(tx, table, { ...listing, order }, after, limit)
   const items = rows.slice(0, per_page)
   const last = items.at(-1)
   return { items, after: last && rows.length > per_page ? placeOf(table, order, last) : null, ...count }
@@ -120,30 +120,30 @@ export const isPlaceIn = (table: Pick<Table, 'columns'>, order: { readonly by: s
 export async function rowsAfter<R extends Row, N>(
   tx: ScopedTx,
   table: Table<R, N>,
-  { order = upwards, ...asked }: Omit<Listing<R>, 'picks'>,
+  { order = upwards, ...listing }: Omit<Listing<R>, 'picks'>,
   after: string | undefined,
   limit: number,
 ): Promise<R[]> {
   const place = after === undefined || !hasValues(table, order) ? undefined : valueAndId(after)
-  if (place) return afterValue(tx, table, { ...asked, order }, place, limit)
-  return tx.find(table, { ...asked, order, limit, ...(after === undefined ? {} : { after }) })
+  if (place) return afterValue(tx, table, { ...listing, order }, place, limit)
+  return tx.find(table, { ...listing, order, limit, ...(after === undefined ? {} : { after }) })
 }
 
 /** How many rows a list has; one more than is counted if it has more. */
 async function counted<R extends Row, N>(
   tx: ScopedTx,
   table: Table<R, N>,
-  { picks, order: _, ...asked }: Listing<R>,
+  { picks, order: _, ...listing }: Listing<R>,
 ): Promise<number> {
   const limit = mostCounted + 1
-  return picks ? (await picked(tx, table, asked.where, picks, { limit })).length : tx.count(table, { ...asked, limit })
+  return picks ? (await picked(tx, table, listing.where, picks, { limit })).length : tx.count(table, { ...listing, limit })
 }
 
 /** The rows after a value and an id: first those of the same value, at last those without one if they come last. */
 async function afterValue<R extends Row, N>(
   tx: ScopedTx,
   table: Table<R, N>,
-  { order, ...asked }: Omit<Listing<R>, 'picks' | 'order'> & { readonly order: Order<R> },
+  { order, ...listing }: Omit<Listing<R>, 'picks' | 'order'> & { readonly order: Order<R> },
   { value, id }: { readonly value: string; readonly id: Id },
   limit: number,
 ): Promise<R[]> {
@@ -154,10 +154,10 @@ async function afterValue<R extends Row, N>(
   const rows: R[] = []
   const add = async ({ where = {}, ranges = {}, ...more }: { where?: object; ranges?: object; after?: string }) => {
     if (rows.length === limit) return
-    const all = { ...asked, ...more, where: { ...asked.where, ...where }, ranges: { ...asked.ranges, ...ranges } }
+    const all = { ...listing, ...more, where: { ...listing.where, ...where }, ranges: { ...listing.ranges, ...ranges } }
     rows.push(...(await tx.find(table, { ...all, order, limit: limit - rows.length } as Query<R>)))
   }
-  const range: Range = asked.ranges?.[by] ?? {}
+  const range: Range = listing.ranges?.[by] ?? {}
   await add({ where: { [by]: isNull ? null : value }, ranges: { id: isUp ? { from: String(Number(id) + 1) } : { before: id } } })
   if (isNull) {
     if (isUp) await add({ ranges: { [by]: { from: '', ...range } } })

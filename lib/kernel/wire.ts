@@ -57,7 +57,7 @@ export interface Address extends PublicAddress {
   readonly search: string
 }
 
-/** What a page has beside its records: links, and numbers if the caller asked for them. */
+/** What a page has beside its records: links, and numbers on request. */
 export const pageFrame = (address: Address, paging: Paging, { after, count }: Page<unknown>) => ({
   links: pageLinks(address, paging, after),
   ...(count === undefined ? {} : { meta: metaOf(paging, count) }),

@@ -84,7 +84,7 @@ export class Recorder {
     const changes = new Changes()
     this.#changes = changes
     let last: Promise<unknown> = Promise.resolve()
-    // A change is two statements here, and calls may come before the answers to earlier ones.
+    // A change is two statements here, and calls may come before the results of earlier ones.
     const next = <T>(call: () => Promise<T>): Promise<T> => {
       const called = last.then(call)
       last = called.catch(() => undefined)

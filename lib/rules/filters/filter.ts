@@ -84,7 +84,7 @@ export function sortField<const S extends Readonly<Record<string, string>>>(sort
   return extension(describe(optional(oneOf(...names)), sentence))
 }
 
-/** The order that `sort` asks for. */
+/** The order that `sort` names. */
 export const orderOf = <R>(sorts: Sorts<R>, sort: string): Query<R>['order'] => {
   const by = sorts[sort.replace('-', '')]
   return by === undefined ? undefined : { by, direction: sort.startsWith('-') ? 'desc' : 'asc' }

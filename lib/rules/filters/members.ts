@@ -61,7 +61,7 @@ export const memberSort = sortField(
   'The order: by creation, last visit or name; with `-` in front the other way round. Members who never visited come before all others. By default members are in the order of their ids, or of the time by which alone they are filtered.',
 )
 
-/** The order of a list of members: as `sort` asks, or that of the index that serves a filter. */
+/** The order of a list of members: as `sort` names it, or that of the index that serves a filter. */
 export function memberOrder(sort: string | undefined, { ranges = {}, within: named = [] }: Found): Query<MemberRow>['order'] {
   if (sort !== undefined) return orderOf<MemberRow>(memberSorts, sort)
   const by = named.length > 0 ? undefined : (['created_at', 'last_visited_at'] as const).find((column) => ranges[column])
