@@ -85,7 +85,9 @@ const titleOf = (group: string): string => {
 async function section(example: Example): Promise<string> {
   const { operation } = example.route
   const also = operation.also ? ` (\`${operation.also.method}\` too, as \`${operation.also.id}\`)` : ''
-  const events = operation.emits.map((name) => `\`${name}Hook\`${Object.hasOwn(hostCatalogue, name) ? ' (to the host)' : ''}`)
+  const events = operation.emits.map(
+    (name) => `\`${name}Hook\`${Object.hasOwn(hostCatalogue, name) ? ' ([to the host](../embedding/mail.md))' : ''}`,
+  )
   const errors = operation.errors.map(({ status, error }) => `${status} ${error}`)
   const facts = [
     `\`${operation.method} ${operation.path.replace(/:(\w+)/g, '{$1}')}\`${also}`,

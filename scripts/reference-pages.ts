@@ -75,6 +75,8 @@ The bodies are examples with every field filled in. Many fields may be ${code('n
 ${integration.map(section).join('\n')}
 ## For the host
 
+[embedding/mail.md](embedding/mail.md) has whole programs that receive them and send the mails.
+
 ${host.map(section).join('\n')}`
 }
 

@@ -30,6 +30,7 @@ export const parts: readonly Part[] = [
       page('embedding', 'Embed it in your product', [
         page('embedding/members', 'Members, consent, erasure'),
         page('embedding/previews', 'Preview a change'),
+        page('embedding/mail', 'Send the mails'),
         page('embedding/events', 'Hooks and host events'),
         page('embedding/keys', 'Keys, encryption, audit'),
         page('embedding/limits', 'Bounds and rate limits'),

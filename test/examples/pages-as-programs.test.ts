@@ -1,9 +1,11 @@
 /** Pages whose examples are one program, run unchanged from the first block to the last, and what they print. */
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
+import { watched } from '../support/command.ts'
+import { freePort } from '../support/free-port.ts'
 import { shared } from '../support/shared.ts'
 
 const run = promisify(execFile)
@@ -36,4 +38,22 @@ test.each(pages)('the examples of docs/%s.md print the documented lines', async 
   await writeFile(join(directory, 'page.mjs'), `${program}\nprocess.exit(0)\n`)
   const { stdout } = await run(process.execPath, ['page.mjs'], { cwd: directory })
   expect(stdout.trim().split('\n')).toEqual(printed)
+})
+
+test.each(['best-effort.js', 'at-least-once.js'])('%s of docs/embedding/mail.md sends the mails that it shows', async (name) => {
+  const page = await readFile(join(docs, 'embedding/mail.md'), 'utf8')
+  const directory = await mkdtemp(join(await shared('package'), 'mail-'))
+  onTestFinished(() => rm(directory, { recursive: true }))
+  const port = String(await freePort())
+  await writeFile(join(directory, 'package.json'), '{ "type": "module" }')
+  for (const block of blocksOf(page))
+    await writeFile(join(directory, /^\/\/ (\S+)\n/.exec(block)?.[1] ?? expect.fail()), block.replaceAll('4000', port))
+  const [, shown = expect.fail()] = new RegExp(`\`node ${name}\`.*?\`\`\`text\\n(.*?)\`\`\``, 's').exec(page) ?? []
+  const withoutTimes = (text: string): string => text.replace(/-\d{13}@/g, '-…@')
+
+  const program = watched(name, spawn(process.execPath, [name], { cwd: directory, stdio: ['ignore', 'pipe', 'pipe'] }))
+  await expect.poll(() => [withoutTimes(program.out.stdout), program.out.stderr]).toEqual([withoutTimes(shown), ''])
+  // The other one ends by itself.
+  if (name === 'at-least-once.js') program.child.kill('SIGINT')
+  expect(await program.ended).toBe(0)
 })
