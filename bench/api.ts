@@ -46,16 +46,16 @@ const mostInMemory = 100_000
 /** Connections of readers, and of writers beside them: neither keeps the server busy by itself. */
 const few = 4
 
-moveTo('asking')
+moveTo('load')
 const directory = mkdtempSync(join(tmpdir(), 'folkmoot-bench-'))
 const closing: (() => unknown)[] = [() => rmSync(directory, { recursive: true, force: true })]
 
 /** How far something is: over and over in one line on a terminal, now and then in a log. */
-let told = 0
-function tell(sentence: string): void {
+let shownAt = 0
+function showProgress(sentence: string): void {
   if (process.stdout.isTTY) process.stdout.write(`\r\x1b[K${sentence}`)
-  else if (Date.now() - told > 10_000) {
-    told = Date.now()
+  else if (Date.now() - shownAt > 10_000) {
+    shownAt = Date.now()
     console.log(sentence)
   }
 }
@@ -109,12 +109,12 @@ async function startEngine(engine: string, members: number): Promise<void> {
   const { file, args } = placeOf(engine, members)
   if (engine === 'memory' && members > mostInMemory) return
   try {
-    const server = await start(engine, members, ['api.ts', ...args, String(members)], tell)
+    const server = await start(engine, members, ['api.ts', ...args, String(members)], showProgress)
     closing.push(() => server.child.disconnect())
     const size = file ? whole(statSync(file).size / 2 ** 20) : ''
     const { mebibytes } = await usageOf(server)
     filled.push({ engine, members, seconds: server.seedSeconds, opening: server.openSeconds, file: size, memory: mebibytes })
-    deep.set(server, await walk(server, tell))
+    deep.set(server, await walk(server, showProgress))
     servers.push(server)
     done(`${engine} has ${whole(members)} members`)
   } catch (error) {
@@ -132,7 +132,7 @@ function programOf(peer: string): readonly [string, ...string[]] {
 }
 
 async function startPeer(peer: string, models: Models): Promise<Server> {
-  const server = await start(peer, 0, programOf(peer), tell, models)
+  const server = await start(peer, 0, programOf(peer), showProgress, models)
   closing.push(() => server.child.disconnect())
   return server
 }
@@ -168,12 +168,12 @@ try {
     for (const group of groups)
       for (const server of all)
         for (const { name, request } of group) {
-          tell(`round ${round + 1} of ${rounds}: ${name}, ${server.name} ${server.members || ''}`)
+          showProgress(`round ${round + 1} of ${rounds}: ${name}, ${server.name} ${server.members || ''}`)
           if (round === 0) await warmUp(load, server, request)
           figures
             .get(name)
             ?.get(server)
-            ?.push(await load.ask(server, request, seconds))
+            ?.push(await load.measure(server, request, seconds))
         }
     done(`round ${round + 1} of ${rounds} done; load average ${loadavg()[0]?.toFixed(1)}`)
   }
@@ -182,12 +182,12 @@ try {
   for (const close of closing.reverse()) await close()
 }
 
-/** Asks until code is compiled. The threads that compile it share the core of the server, so a cold round shows them as well. */
+/** Sends requests until code is compiled. The threads that compile it share the core of the server, so a cold round shows them as well. */
 async function warmUp(load: Load, server: Server, request: Scenario['request']): Promise<void> {
   const end = performance.now() + warm * 1000
-  for (let answered = 0; answered < warmRequests && performance.now() < end; ) {
+  for (let responses = 0; responses < warmRequests && performance.now() < end; ) {
     const part = Math.min(0.5, warm)
-    answered += (await load.ask(server, request, part)).perSecond * part
+    responses += (await load.measure(server, request, part)).perSecond * part
   }
 }
 
@@ -201,11 +201,11 @@ async function besideWrites(load: Load, scenarios: readonly Scenario[]): Promise
   for (const server of servers) {
     const [alone, beside]: [number[], number[]] = [[], []]
     for (let round = 0; round < rounds; round++) {
-      tell(`reads next to writes, ${server.name}, round ${round + 1} of ${rounds}`)
-      alone.push((await load.ask(server, read.request, seconds, few)).p99)
-      const writes = writing.ask(server, write.request, seconds + 0.5, few)
+      showProgress(`reads next to writes, ${server.name}, round ${round + 1} of ${rounds}`)
+      alone.push((await load.measure(server, read.request, seconds, few)).p99)
+      const writes = writing.measure(server, write.request, seconds + 0.5, few)
       await new Promise((resolve) => setTimeout(resolve, 250))
-      beside.push((await load.ask(server, read.request, seconds, few)).p99)
+      beside.push((await load.measure(server, read.request, seconds, few)).p99)
       await writes
     }
     const ratio = ratioOf(beside, alone).median.toFixed(1)

@@ -21,7 +21,7 @@ import { ingestAll } from './relay/ingested.ts'
 import { eventOf, inGroups, key, peakMiB } from './relay/made.ts'
 import { whole } from './support/figures.ts'
 import { optionsOf } from './support/options.ts'
-import { machine, tell } from './support/report.ts'
+import { machine, printReport } from './support/report.ts'
 
 interface Step {
   readonly step: 'write' | 'take' | 'start'
@@ -143,7 +143,7 @@ async function main(): Promise<void> {
       [`draining, ${whole(rate)} deliveries/s`, values.drain, whole(drained.peakMiB)],
       [`ingesting and delivering ${whole(fresh)} together`, (both / 1000).toFixed(1), whole(after.peakMiB)],
     ]
-    tell({ conditions, tables: [{ title: 'A backlog', columns: ['step', 'seconds', 'peak MiB'], rows }] }, values.json)
+    printReport({ conditions, tables: [{ title: 'A backlog', columns: ['step', 'seconds', 'peak MiB'], rows }] }, values.json)
   } finally {
     receiver.closeAllConnections()
     receiver.close()

@@ -34,7 +34,7 @@ const kinds: readonly Kind[] = ['byId', 'list', 'post']
 const scenarios = scenariosOf(() => '').flat()
 const requestOf = (kind: Kind) => scenarios.filter((each) => each.kind === kind)
 
-moveTo('asking')
+moveTo('load')
 const directory = mkdtempSync(join(tmpdir(), 'folkmoot-bench-check-'))
 const closing: (() => unknown)[] = [() => rmSync(directory, { recursive: true, force: true })]
 
@@ -72,9 +72,9 @@ async function ratiosOf(load: Load, [bare, ...engines]: readonly [Server, ...Ser
     const found = new Map(engines.map(({ name }) => [name, [] as number[]]))
     // The first round warms up.
     for (let round = 0; round <= rounds; round++) {
-      const limit = await load.ask(bare, scenario.request, seconds)
+      const limit = await load.measure(bare, scenario.request, seconds)
       for (const server of engines) {
-        const { cpu } = await load.ask(server, scenario.request, seconds)
+        const { cpu } = await load.measure(server, scenario.request, seconds)
         if (round > 0) found.get(server.name)?.push(cpu / limit.cpu)
       }
     }

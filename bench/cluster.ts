@@ -3,25 +3,25 @@
  * on the same PostgreSQL. All post the same events of 1 KiB over keep-alive to the same receiver, which checks that it got
  * every id. In one run, rounds interleaved, medians shown. Compare ratios within one run, never figures of two runs.
  *
- * Answered at once, one process can keep a small machine busy. So they are measured once more with a receiver that takes its
+ * With immediate responses, one process can keep a small machine busy. So they are measured once more with a receiver that takes its
  * time, as receivers do. Then the limit is the number of attempts in flight of each process.
  */
 import { type Measured, startPostgres, startReceiver } from './relay/processes.ts'
 import { middle as median, ratioOf, whole } from './support/figures.ts'
 import { optionsOf } from './support/options.ts'
-import { type MeasuredTable, machine, tell } from './support/report.ts'
+import { type MeasuredTable, machine, printReport } from './support/report.ts'
 
 const values = optionsOf('npm run bench:cluster', 'Measures several relays on one PostgreSQL from npm, beside their peers.', {
   count: { default: '20000', means: 'events of a backlog' },
   'slow-count': { default: '5000', means: 'events for the slow receiver' },
-  'answer-after': { default: '100', means: 'milliseconds of the slow receiver' },
+  'respond-after': { default: '100', means: 'milliseconds of the slow receiver' },
   rounds: { default: '3', means: 'rounds; medians are shown' },
   'in-flight': { default: '64', means: 'attempts at a time of each process' },
   relays: { default: '1,2,4', means: 'numbers of relays' },
   json: { default: '', means: 'a file that gets all figures as JSON' },
 })
 const [count, rounds, inFlight] = [Number(values.count), Number(values.rounds), Number(values['in-flight'])]
-const [slowCount, slowness] = [Number(values['slow-count']), Number(values['answer-after'])]
+const [slowCount, slowness] = [Number(values['slow-count']), Number(values['respond-after'])]
 
 const postgres = await startPostgres()
 const receiver = await startReceiver('shared')
@@ -95,7 +95,7 @@ try {
   }
   const quick = await compare(`${whole(count)} events, acknowledged immediately`, count, 0)
   const slow = await compare(`${whole(slowCount)} events, acknowledged after ${slowness} ms`, slowCount, slowness)
-  tell({ conditions, tables: [quick, slow] }, values.json)
+  printReport({ conditions, tables: [quick, slow] }, values.json)
 } finally {
   receiver.stop()
   await postgres.stop()

@@ -16,7 +16,7 @@ import { startPostgres } from './relay/processes.ts'
 import { farNetworkTo } from './support/far-network.ts'
 import { middle } from './support/figures.ts'
 import { optionsOf } from './support/options.ts'
-import { machine, tell } from './support/report.ts'
+import { machine, printReport } from './support/report.ts'
 
 const values = optionsOf('npm run bench:far', 'Measures a relay that is far from its database, beside one that is near.', {
   'round-trips': { default: '50,100,200,500,800,1500', means: 'milliseconds, each in a run of its own' },
@@ -194,7 +194,7 @@ try {
     ...['the other’s longest, s', 'leases lost', 'its endpoints at the end'],
   ]
   const title = `Relays: ${values.relays}, of which one is far; lease ${values.lease} s, time-out ${values.timeout} s, order ${order}`
-  tell(
+  printReport(
     {
       conditions: { ...machine('all processes share all cores'), seconds, endpoints, every },
       tables: [{ title, columns, rows }],

@@ -13,7 +13,7 @@ import { type Server, start } from './http/start.ts'
 import { moveTo } from './support/cores.ts'
 import { spreadOf, whole } from './support/figures.ts'
 import { optionsOf } from './support/options.ts'
-import { machine, tell } from './support/report.ts'
+import { machine, printReport } from './support/report.ts'
 
 const values = optionsOf('npm run bench:hosts', 'Measures what it costs to mount the API in a host, in one run.', {
   hosts: { default: 'express,fastify,koa,hono', means: 'hosts beside node:http' },
@@ -31,7 +31,7 @@ const ofApi = ({ token }: Server): BenchRequest => ({
   headers: { authorization: `Bearer ${token}` },
 })
 
-moveTo('asking')
+moveTo('load')
 const directory = mkdtempSync(join(tmpdir(), 'folkmoot-bench-hosts-'))
 const closing: (() => unknown)[] = [() => rmSync(directory, { recursive: true, force: true })]
 try {
@@ -46,7 +46,7 @@ try {
   const costs = new Map(servers.map((server) => [server, { own: [] as number[], api: [] as number[] }]))
   for (let round = 0; round <= rounds; round++) {
     for (const [server, found] of costs) {
-      const figures = { own: await load.ask(server, own, seconds), api: await load.ask(server, ofApi, seconds) }
+      const figures = { own: await load.measure(server, own, seconds), api: await load.measure(server, ofApi, seconds) }
       // The first round warms up.
       if (round === 0) continue
       found.own.push(figures.own.cpu)
@@ -68,7 +68,7 @@ try {
     beyond.median.toFixed(0),
     `${beyond.lowest.toFixed(0)} to ${beyond.highest.toFixed(0)}`,
   ])
-  tell({ conditions, tables: [{ title: 'Processor time of a read by id', columns, rows: cells }] }, values.json)
+  printReport({ conditions, tables: [{ title: 'Processor time of a read by id', columns, rows: cells }] }, values.json)
 } finally {
   for (const close of closing.reverse()) await close()
 }

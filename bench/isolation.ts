@@ -17,7 +17,7 @@ import type { EndpointUpsert } from '../lib/outbox/record.ts'
 import { atRate, eventOf, key } from './relay/made.ts'
 import { whole } from './support/figures.ts'
 import { optionsOf } from './support/options.ts'
-import { machine, tell } from './support/report.ts'
+import { machine, printReport } from './support/report.ts'
 
 const healthy = 97
 
@@ -149,7 +149,7 @@ async function main(): Promise<void> {
       seconds,
     }
     const columns = ['other endpoints', 'p50 ms', 'p90 ms', 'p99 ms', 'p99 moves by', 'p99 of each round']
-    tell({ conditions, tables: [{ title: `Lag of ${healthy} healthy endpoints`, columns, rows }] }, values.json)
+    printReport({ conditions, tables: [{ title: `Lag of ${healthy} healthy endpoints`, columns, rows }] }, values.json)
   } finally {
     receivers.disconnect()
   }

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:mixed`: what users ask, one kind after the other, and as a mixed load of 70 % records by random id, 20 % lists of
+ * `npm run bench:mixed`: what users request, one kind after the other, and as a mixed load of 70 % records by random id, 20 % lists of
  * five kinds and 10 % writes of four kinds, beside a relay that delivers what is written. With `--against` another checkout is
  * measured in the same rounds, and the ratios are this one ÷ the other. Compare ratios, never figures of two runs.
  */
@@ -16,7 +16,7 @@ import { moveTo, startOn } from './support/cores.ts'
 import { middle, ratioOf, whole } from './support/figures.ts'
 import { optionsOf } from './support/options.ts'
 
-const values = optionsOf('npm run bench:mixed', 'Measures what users ask of the API, over each engine.', {
+const values = optionsOf('npm run bench:mixed', 'Measures what users request of the API, over each engine.', {
   engines: { default: 'memory,sqlite,postgres', means: 'storages of the API' },
   members: { default: '10000', means: 'size of the network' },
   against: { default: '', means: 'another checkout, with its packages, to compare with' },
@@ -26,7 +26,7 @@ const values = optionsOf('npm run bench:mixed', 'Measures what users ask of the 
 })
 const [seconds, rounds, members] = [values.seconds, values.rounds, values.members].map(Number) as [number, number, number]
 
-moveTo('asking')
+moveTo('load')
 const directory = mkdtempSync(join(tmpdir(), 'folkmoot-bench-mixed-'))
 const closing: (() => unknown)[] = [() => rmSync(directory, { recursive: true, force: true })]
 const engines = values.engines.split(',')
@@ -48,7 +48,7 @@ async function startEngine(engine: string, checkout: Measured['checkout'], root:
   const address = { memory: 'memory:', lowdb: `lowdb:${place}`, sqlite: `sqlite:${place}`, postgres: database.href }[engine]
   if (address === undefined) throw new Error(`--engines: ${engine} is none of memory, lowdb, sqlite, postgres`)
   const outbox = engine === 'memory' || engine === 'lowdb' ? `${place}-outbox` : ''
-  const relay = startOn('asking', join(root, 'bench/http/relay-beside.ts'), [outbox || address])
+  const relay = startOn('load', join(root, 'bench/http/relay-beside.ts'), [outbox || address])
   closing.push(() => relay.disconnect())
   const hook = await new Promise<string>((resolve) => relay.once('message', (port) => resolve(`http://127.0.0.1:${port}/`)))
   const file = join(root, 'bench/http/api.ts')
@@ -108,10 +108,10 @@ try {
       for (const { name, request } of kinds)
         for (const { checkout, server } of measured.filter((each) => each.engine === engine)) {
           const found = content.get(server) ?? { events: [] }
-          const asked = await load.ask(server, () => request(server, found), seconds)
+          const measured = await load.measure(server, () => request(server, found), seconds)
           const key = `${engine} ${checkout} ${name}`
           // The first round warms up.
-          if (round > 0) figures.set(key, [...(figures.get(key) ?? []), asked])
+          if (round > 0) figures.set(key, [...(figures.get(key) ?? []), measured])
         }
     console.log(`round ${round} of ${rounds} done; load average ${loadavg()[0]?.toFixed(1)}`)
   }

@@ -40,11 +40,11 @@ const rates = listed(values.rates).map(Number)
 
 let senders = listed(values.senders)
 
-moveTo('asking')
+moveTo('load')
 const directory = mkdtempSync(join(tmpdir(), 'folkmoot-bench-relay-'))
 const closing: (() => unknown)[] = [() => rmSync(directory, { recursive: true, force: true })]
 
-const responses = (port: number) =>
+const responds = (port: number) =>
   new Promise<boolean>((resolve) => {
     const socket = connect(port, '127.0.0.1', () => resolve(socket.end() !== undefined)).on('error', () => resolve(false))
   })
@@ -60,7 +60,7 @@ async function startRedis(): Promise<string | undefined> {
       isOver = true
     })
   closing.push(() => child.kill())
-  while (!isOver && !(await responses(port))) await new Promise((resolve) => setTimeout(resolve, 50))
+  while (!isOver && !(await responds(port))) await new Promise((resolve) => setTimeout(resolve, 50))
   return isOver ? undefined : `redis://127.0.0.1:${port}`
 }
 

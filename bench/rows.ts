@@ -22,7 +22,7 @@ import { invites, planMemberships, plans, subscriptions } from '../lib/storage/t
 import { startPostgres } from '../test/support/postgres-server.ts'
 import { whole } from './support/figures.ts'
 import { optionsOf } from './support/options.ts'
-import { machine, tell } from './support/report.ts'
+import { machine, printReport } from './support/report.ts'
 
 const values = optionsOf('npm run bench:rows', 'Measures single requests that change many rows.', {
   engines: { default: 'sqlite,postgres', means: 'storages' },
@@ -243,7 +243,7 @@ try {
   })
   const columns = ['request', 'rows', 'seconds', 'a row, × fewest rows', 'longest read ms', 'longest write ms']
   const title = 'A request that changes many rows, and the longest read and write of another network in that time'
-  tell({ conditions: machine('shared by everything'), tables: [{ title, columns, rows }] }, values.json)
+  printReport({ conditions: machine('shared by everything'), tables: [{ title, columns, rows }] }, values.json)
 } finally {
   for (const close of closing.reverse()) await close()
 }

@@ -12,7 +12,7 @@ import { pathToFileURL } from 'node:url'
 import { moveTo } from './support/cores.ts'
 import { ratioOf, spreadOf } from './support/figures.ts'
 import { optionsOf } from './support/options.ts'
-import { machine, tell } from './support/report.ts'
+import { machine, printReport } from './support/report.ts'
 
 const values = optionsOf('npm run bench:start', 'Measures how long the programs and an import of the library take to start.', {
   rounds: { default: '10', means: 'rounds; medians are shown' },
@@ -56,12 +56,12 @@ async function timed({ args, ready }: (typeof starts)[number]): Promise<number> 
   const child = spawn(process.execPath, args, { cwd: directory, env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
   const { promise: there, resolve, reject } = Promise.withResolvers<number>()
   let output = ''
-  const hear = (text: string): void => {
+  const onOutput = (text: string): void => {
     output += text
     if (ready !== undefined && output.includes(ready)) resolve(performance.now() - begun)
   }
-  child.stdout.setEncoding('utf8').on('data', hear)
-  child.stderr.setEncoding('utf8').on('data', hear)
+  child.stdout.setEncoding('utf8').on('data', onOutput)
+  child.stderr.setEncoding('utf8').on('data', onOutput)
   const ended = new Promise<void>((done) => {
     child.on('exit', (code) => {
       if (ready === undefined && code === 0) resolve(performance.now() - begun)
@@ -77,7 +77,7 @@ async function timed({ args, ready }: (typeof starts)[number]): Promise<number> 
   }
 }
 
-moveTo('asking')
+moveTo('load')
 try {
   const found = new Map(starts.map(({ name }) => [name, [] as number[]]))
   // The first round fills the compile cache, and does not count.
@@ -102,7 +102,7 @@ try {
     ratio.median.toFixed(2),
   ])
   const conditions = { ...machine('one core for each program'), 'compile cache': 'filled', rounds }
-  tell({ conditions, tables: [{ title: 'Until it is there', columns, rows: cells }] }, values.json)
+  printReport({ conditions, tables: [{ title: 'Until it is there', columns, rows: cells }] }, values.json)
 } finally {
   rmSync(directory, { recursive: true, force: true })
 }

@@ -22,7 +22,7 @@ export interface LoadResult {
   readonly p50: number
   readonly p99: number
   readonly count: number
-  /** The first problem, after which nothing more was asked. */
+  /** The first problem, after which nothing more was requested. */
   readonly problem?: string
 }
 
@@ -45,7 +45,7 @@ function headOf(bytes: Buffer): { readonly length: number; readonly ok: boolean 
   if (end < 0) return undefined
   const head = bytes.toString('latin1', 0, end)
   const body = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1]
-  if (body === undefined) throw new Error(`an answer without content-length: ${head.slice(0, 200)}`)
+  if (body === undefined) throw new Error(`a response without content-length: ${head.slice(0, 200)}`)
   return { length: end + headEnd.length + Number(body), ok: head.startsWith('2', 9) }
 }
 

@@ -1,4 +1,4 @@
-/** Asking a server for as much as it can give, from another core. */
+/** Sends a server as many requests as it can serve, from another core. */
 import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import { startOn } from '../support/cores.ts'
@@ -15,7 +15,7 @@ export interface Figures {
   readonly cpu: number
 }
 
-/** Connections that ask at once, unless it is said otherwise. */
+/** Concurrent connections by default. */
 export const usualConnections = 32
 /** Different requests of each connection, where there are different ones. */
 const different = 200
@@ -29,19 +29,19 @@ function written({ method, path, headers, body = '' }: BenchRequest): string {
 
 export interface Load {
   /** @throws when a response is no success: then the figures would mean nothing */
-  ask(server: Server, request: (server: Server) => BenchRequest, seconds: number, connections?: number): Promise<Figures>
+  measure(server: Server, request: (server: Server) => BenchRequest, seconds: number, connections?: number): Promise<Figures>
   stop(): void
 }
 
 export function startLoad(): Load {
-  const generator: ChildProcess = startOn('asking', join(import.meta.dirname, 'generator.ts'))
+  const generator: ChildProcess = startOn('load', join(import.meta.dirname, 'generator.ts'))
   const loadResult = (task: Task): Promise<LoadResult> =>
     new Promise((resolve) => {
       generator.once('message', (message) => resolve(message as LoadResult))
       generator.send(task)
     })
 
-  async function ask(
+  async function measure(
     server: Server,
     request: (server: Server) => BenchRequest,
     seconds: number,
@@ -52,9 +52,9 @@ export function startLoad(): Load {
     const { problem, count, ...figures } = await loadResult({ port: server.port, connections, seconds, requests })
     if (problem !== undefined) throw new Error(`${server.name}: ${problem}`)
     // A server that needs longer for one response gets longer.
-    if (count === 0) return ask(server, request, seconds * 5, connections)
+    if (count === 0) return measure(server, request, seconds * 5, connections)
     const { cpu } = await usageOf(server)
     return { ...figures, cpu: (cpu - before.cpu) / count }
   }
-  return { ask, stop: () => generator.disconnect() }
+  return { measure, stop: () => generator.disconnect() }
 }

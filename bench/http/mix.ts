@@ -1,4 +1,4 @@
-/** What users ask of an API: single kinds of requests, and a mixture of all. */
+/** What users request of an API: single kinds of requests, and a mixture of all. */
 
 import type { BenchRequest } from './scenarios.ts'
 import { firstMember, firstSpace, spaceCount } from './seeded.ts'
@@ -105,7 +105,7 @@ export function mixedOf(members: number): MixKind {
 /** The ids of events that a server has. */
 export async function findContent(server: Server): Promise<Content> {
   const response = await fetch(`http://127.0.0.1:${server.port}${root}/events?per_page=100`, { headers: bearer(server) })
-  if (!response.ok) throw new Error(`${server.name}: the list of events is answered with ${response.status}`)
+  if (!response.ok) throw new Error(`${server.name}: the list of events gets the status ${response.status}`)
   const { items } = (await response.json()) as { readonly items: readonly { readonly id: string }[] }
   return { events: items.map(({ id }) => id) }
 }

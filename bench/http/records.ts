@@ -25,7 +25,7 @@ export const memberCount = 1000
 /** More posts than this are not kept: the oldest make room. */
 const kept = 1000
 
-/** Asks the benchmark for the models, and makes members of them. */
+/** Requests the models from the benchmark, and makes members of them. */
 export async function records(): Promise<Records> {
   const models = await new Promise<Models>((resolve) => void process.once('message', resolve))
   const [member, page, shortPage, post] = [models.byId, models.list, models.shortList, models.post].map(

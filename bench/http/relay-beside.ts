@@ -1,6 +1,6 @@
 /**
  * A relay beside the API that is measured, with a receiver that takes everything: `relay-beside.ts OUTBOX`. It reports the port
- * of the receiver, and starts when it is told to.
+ * of the receiver, and starts when it gets the signal.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

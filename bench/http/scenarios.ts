@@ -93,17 +93,17 @@ interface Page {
 }
 
 /** Follows `links.next` from the first page to the wanted one, or to the last that is full. */
-export async function walk(server: Server, tell: (sentence: string) => void): Promise<Deep> {
+export async function walk(server: Server, onProgress: (sentence: string) => void): Promise<Deep> {
   let next: string | null = `http://127.0.0.1:${server.port}${root}/members?per_page=${pageLength}`
   let deep: Deep = { page: 0, path: '' }
   while (next !== null && deep.page < wantedPage) {
     const response = await fetch(next, { headers: bearer(server) })
-    if (!response.ok) throw new Error(`${next} is answered with ${response.status}`)
+    if (!response.ok) throw new Error(`${next} gets the status ${response.status}`)
     const { items, links } = (await response.json()) as Page
     if (items.length < pageLength) break
     const { pathname, search }: URL = new URL(next)
     deep = { page: deep.page + 1, path: pathname + search }
-    if (deep.page % 500 === 0) tell(`${server.name}, ${server.members} members: page ${deep.page} by its link`)
+    if (deep.page % 500 === 0) onProgress(`${server.name}, ${server.members} members: page ${deep.page} by its link`)
     next = links.next
   }
   return deep

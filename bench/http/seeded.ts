@@ -1,4 +1,4 @@
-/** The network that the API's benchmarks ask about: spaces, posts, events and plans, and as many members as are wanted. */
+/** The network that the API's benchmarks read: spaces, posts, events and plans, and as many members as are wanted. */
 import { performance } from 'node:perf_hooks'
 import type { Community } from '../../lib/index.ts'
 import type { Storage } from '../../lib/storage/contract.ts'
@@ -39,10 +39,15 @@ function memberAt(place: number) {
 
 /**
  * Makes the network through the storage's own door, unless it is there.
- * @param tell is called now and then with the number of members
+ * @param onProgress is called now and then with the number of members
  * @returns the seconds that it took, the statistics of PostgreSQL included
  */
-export async function seed(community: Community, storage: Storage, count: number, tell: (done: number) => void): Promise<number> {
+export async function seed(
+  community: Community,
+  storage: Storage,
+  count: number,
+  onProgress: (done: number) => void,
+): Promise<number> {
   const begun = performance.now()
   const owner = { email: 'host@example.org', first_name: 'Ada', last_name: 'Ash' }
   await community.networks.create({ id: '1', subdomain: 'bench', title: 'Bench', service_plan: 'unlimited', owner })
@@ -62,7 +67,7 @@ export async function seed(community: Community, storage: Storage, count: number
         await Promise.all(Array.from({ length }, (_, index) => tx.insert(members, memberAt(place + index))))
       }
     })
-    tell(end)
+    onProgress(end)
   }
   await addContent(community)
   // PostgreSQL would do this by itself within a minute.

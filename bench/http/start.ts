@@ -1,4 +1,4 @@
-/** Starting the servers of the API's benchmark, each in a separate process, and asking them for their usage. */
+/** Starting the servers of the API's benchmark, each in a separate process, and requesting their usage. */
 import type { ChildProcess } from 'node:child_process'
 import { resolve as resolvePath } from 'node:path'
 import { startOn } from '../support/cores.ts'
@@ -25,7 +25,7 @@ interface Said {
 
 /**
  * Starts a server, filling its storage first where it is empty. The program's path is absolute, or as seen from this folder.
- * @param tell is called with the progress in filling
+ * @param onProgress is called with the progress in filling
  * @param models what a peer makes its responses of
  * @throws when it ends before it listens; the message is its last words
  */
@@ -33,7 +33,7 @@ export async function start(
   name: string,
   members: number,
   [file, ...args]: readonly [string, ...string[]],
-  tell: (sentence: string) => void,
+  onProgress: (sentence: string) => void,
   models?: object,
 ): Promise<Server> {
   let seedSeconds = 0
@@ -46,7 +46,7 @@ export async function start(
     })
     const listening = await new Promise<Said | undefined>((resolve, reject) => {
       child.on('message', (said: Said) => {
-        if (said.seeded) tell(`${name}: ${said.seeded.toLocaleString('en')} of ${members.toLocaleString('en')} members`)
+        if (said.seeded) onProgress(`${name}: ${said.seeded.toLocaleString('en')} of ${members.toLocaleString('en')} members`)
         if (said.seedSeconds) seedSeconds = said.seedSeconds
         if (said.port) resolve(said)
       })

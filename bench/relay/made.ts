@@ -75,7 +75,7 @@ export async function post(pool: Pool, path: string, event: Pick<EventRecord, 'e
   const headers = headersOf(event.event_id, event.body)
   const { body, statusCode } = await pool.request({ path, method: 'POST', headers, body: event.body })
   await body.dump()
-  if (statusCode >= 300) throw new Error(`answered with ${statusCode}`)
+  if (statusCode >= 300) throw new Error(`the response is a ${statusCode}`)
 }
 
 /** Connections to the receiver, and the path there. */

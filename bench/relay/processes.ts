@@ -71,7 +71,7 @@ export interface Receiver {
   readonly url: string
   /**
    * Starts these senders at once, each with its task, and waits until every event has come.
-   * @param answerAfter milliseconds that the receiver takes for a response
+   * @param respondAfter milliseconds that the receiver takes for a response
    */
   measure(events: number, senders: readonly Sender[], respondAfter?: number): Promise<Measured>
   stop(): void
@@ -79,8 +79,8 @@ export interface Receiver {
 
 /** @param cores where the receiver and the senders run: each side on one core, or both on all cores */
 export async function startReceiver(cores: 'separate' | 'shared' = 'separate'): Promise<Receiver> {
-  const [asking, measured] = cores === 'shared' ? (['shared', 'shared'] as const) : (['asking', 'measured'] as const)
-  const receiver = startOn(asking, join(import.meta.dirname, 'receiver.ts'))
+  const [loadCore, measured] = cores === 'shared' ? (['shared', 'shared'] as const) : (['load', 'measured'] as const)
+  const receiver = startOn(loadCore, join(import.meta.dirname, 'receiver.ts'))
   const { port } = await message<{ port: number }>(receiver)
   const url = `http://127.0.0.1:${port}/hook`
   return {

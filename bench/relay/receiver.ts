@@ -51,7 +51,7 @@ function report(): void {
 
 function serve(socket: Socket): void {
   let kept: Buffer | undefined
-  const response = () => void socket.write(noContent)
+  const respond = () => void socket.write(noContent)
   socket.on('error', () => socket.destroy())
   socket.on('data', (chunk: Buffer) => {
     const bytes = kept ? Buffer.concat([kept, chunk]) : chunk
@@ -63,8 +63,8 @@ function serve(socket: Socket): void {
     if (bytes.length < end + headEnd.length + length) return
     kept = undefined
     note(head, bytes)
-    if (slowness === 0) response()
-    else setTimeout(response, slowness)
+    if (slowness === 0) respond()
+    else setTimeout(respond, slowness)
   })
 }
 

@@ -4,8 +4,8 @@ import { availableParallelism } from 'node:os'
 import process from 'node:process'
 
 /** The measured process has the first core. Its clients and databases have the second one. Several of them may share all cores. */
-export type Core = 'measured' | 'asking' | 'shared'
-const numbers = { measured: '0', asking: '1', shared: `0-${availableParallelism() - 1}` } as const
+export type Core = 'measured' | 'load' | 'shared'
+const numbers = { measured: '0', load: '1', shared: `0-${availableParallelism() - 1}` } as const
 
 /** Whether processes can be kept on one core each: on Linux, with `taskset`, on two cores or more. */
 export const pinned: boolean = availableParallelism() > 1 && spawnSync('taskset', ['-c', '0', 'true']).status === 0

@@ -23,7 +23,7 @@ export const machine = (who: string): Readonly<Record<string, string>> => ({
 })
 
 /** Prints the tables, and writes them to the file of `--json` unless it is empty. */
-export function tell({ conditions, tables }: Report, json: string): void {
+export function printReport({ conditions, tables }: Report, json: string): void {
   const lines = Object.entries(conditions).map(([name, value]) => `${name}: ${value}`)
   console.log(`\n${lines.join('\n')}`)
   for (const { title, columns, rows } of tables) {

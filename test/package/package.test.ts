@@ -164,12 +164,12 @@ const lambda = async (request) => {
   const event = { headers: Object.fromEntries(request.headers), body: Buffer.from(body).toString('base64'), isBase64Encoded: true }
   return { status: (await block.handler(event)).statusCode }
 }
-const answer = block.POST ?? block.handle ?? (block.handler && lambda) ?? (block.default && ((request) => block.default.fetch(request, env)))
+const handle = block.POST ?? block.handle ?? (block.handler && lambda) ?? (block.default && ((request) => block.default.fetch(request, env)))
 const url = \`http://127.0.0.1:\${process.env.PORT}/webhooks\`
 for (const key of [process.env.WEBHOOK_KEY, process.env.WEBHOOK_KEY, 'wrong']) {
   const headers = await sign(body, { key, secrets: process.env.WEBHOOK_SECRET })
   const request = new Request(url, { method: 'POST', headers, body })
-  console.log((await (answer ? answer(request) : fetch(request))).status)
+  console.log((await (handle ? handle(request) : fetch(request))).status)
 }
 process.exit(0)
 `
