@@ -1,4 +1,4 @@
-/** Exit codes of both programs: 2 if the command line, a setting or a file has to change, 1 if what is asked for cannot be had. */
+/** Exit codes of both programs: 2 if the command line, a setting or a file has to change, 1 if what is requested cannot be had. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -15,7 +15,7 @@ interface Place {
   readonly outbox: string
   /** A port that somebody has. */
   readonly port: string
-  /** An address at which nobody listens. */
+  /** An address at which no one listens. */
   readonly nobody: string
 }
 

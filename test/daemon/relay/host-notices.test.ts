@@ -118,7 +118,7 @@ test('notices about dead deliveries say how many were left out', async () => {
   expect(texts()).toEqual(['no attempts are left: 500', 'no attempts are left: 500; 2 more since the last such notice'])
 })
 
-test('a day before an endpoint is disabled the host is reminded once, if it asked for that', async () => {
+test('a day before an endpoint is disabled the host is reminded once, if it requested that', async () => {
   const [bad, ears, silent] = await Promise.all([receiver(status(500)), receiver(), receiver()])
   const schedule = {
     retrySchedule: Array.from({ length: 90 }, () => 0.05),
@@ -137,7 +137,7 @@ test('a day before an endpoint is disabled the host is reminded once, if it aske
   expect(typesOf(silent)).not.toContain('EndpointDisablingHook')
 })
 
-test('each exhausted delivery is an event for a host that asked for that', async () => {
+test('each exhausted delivery is an event for a host that requested that', async () => {
   const [bad, ears] = await Promise.all([receiver(status(500)), receiver()])
   const all = await bench({ retrySchedule: [0], breakerThreshold: 1000, hostEvents: ['exhausted'] })
   await all.append(host(ears.url), endpoint(bad.url), ...events('e', 5))
@@ -149,7 +149,7 @@ test('each exhausted delivery is an event for a host that asked for that', async
   ).toEqual(['e0', 'e1', 'e2', 'e3', 'e4'])
 })
 
-test('a sum of the day is told for each endpoint that was sent to, if the host asked for that', async () => {
+test('a sum of the day is reported for each endpoint that was sent to, if the host requested that', async () => {
   const [bad, good, ears] = await Promise.all([receiver(status(500)), receiver(), receiver()])
   const all = await bench({ retrySchedule: [0], breakerThreshold: 1000, hostEvents: ['daily'] })
   const ids = {

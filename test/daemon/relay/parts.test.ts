@@ -46,7 +46,7 @@ describe('nextDelay', () => {
     expect(nextDelay(defaultSchedule, { ...overloaded, attempts: 3 }, 0.5)).toBe(1_800_000)
   })
 
-  test('is at least what the receiver asks for, up to a day', () => {
+  test('is at least what the receiver requests, up to a day', () => {
     expect(nextDelay(defaultSchedule, { ...failure, retryAfter: 100 }, 0.5)).toBe(100_000)
     expect(nextDelay(defaultSchedule, { ...failure, retryAfter: 1 }, 0.5)).toBe(5000)
     expect(nextDelay(defaultSchedule, { ...failure, retryAfter: 315_360_000 }, 0.5)).toBe(86_400_000)

@@ -107,14 +107,14 @@ describe('a delivery', () => {
   })
 
   test.each([
-    ['never answers', () => undefined],
+    ['never responds', () => undefined],
     [
       'sends headers and then nothing',
       (_: unknown, response: { writeHead(code: number): { write(text: string): void } }) =>
         void response.writeHead(500).write('x'),
     ],
     [
-      'drips its answer byte by byte',
+      'drips its response byte by byte',
       (_: unknown, response: import('node:http').ServerResponse) => {
         response.writeHead(500)
         const dripping = setInterval(() => response.write('x'), 50)
@@ -129,7 +129,7 @@ describe('a delivery', () => {
     expect(attempts).toMatchObject([{ outcome: 'timeout', state: 'pending' }])
   })
 
-  test('needs no more of an answer than its first 64 KiB', async () => {
+  test('needs no more of a response than its first 64 KiB', async () => {
     const hook = await receiver((_, response) => {
       response.writeHead(200)
       const more = (): void => {
@@ -170,7 +170,7 @@ describe('a delivery', () => {
 })
 
 describe('endpoints', () => {
-  test('get the events of their network and audience that they asked for', async () => {
+  test('get the events of their network and audience that they requested', async () => {
     const [all, some, host, other] = await Promise.all([receiver(), receiver(), receiver(), receiver()])
     const { append, attempts } = await bench()
     await append(
@@ -223,7 +223,7 @@ describe('endpoints', () => {
     expect(fresh.received[0]?.headers.authorization).toBe('Bearer another-key')
   })
 
-  test('get unknown event types unchanged, unless they asked for others', async () => {
+  test('get unknown event types unchanged, unless they requested others', async () => {
     const [all, some] = await Promise.all([receiver(), receiver()])
     const { append } = await bench()
     await append(
@@ -255,7 +255,7 @@ describe('endpoints', () => {
   test.each([
     ['410', status(410)],
     ['503 with a pause of a day', status(503, { 'retry-after': '86400' })],
-  ])('with a new address are sent to it, though the old one answers %s late', async (_, late) => {
+  ])('with a new address are sent to it, though the old one responds %s late', async (_, late) => {
     const held: (() => void)[] = []
     const old = await receiver((request, response) => void held.push(() => late(request, response)))
     const fresh = await receiver()
@@ -265,14 +265,14 @@ describe('endpoints', () => {
     await append(endpoint(fresh.url))
     await until(() => relay.scheduler.endpoint(1)?.endpoint.url === fresh.url, 'the new address is known')
     for (const respond of held) respond()
-    await until(() => attempts.length === 1, 'the old address has answered')
+    await until(() => attempts.length === 1, 'the old address has responded')
     await append(event('b'))
     await until(() => fresh.received.some(({ id }) => id === 'b'), 'the new address gets what is new')
     expect(notices.filter(({ kind }) => kind === 'endpoint.disabled')).toEqual([])
     expect(relay.scheduler.endpoint(1)?.state.kind).toBe('active')
   })
 
-  test('that were enabled by somebody else stay enabled, though a 410 from before is recorded first', async () => {
+  test('that an operator enabled stay enabled, though a 410 from before is recorded first', async () => {
     const held: (() => void)[] = []
     const hook = await receiver((request, response) => void held.push(() => status(410)(request, response)))
     const { append, attempts, directory, notices } = await bench({ retrySchedule: [0, 0.01], timeout: 60 })
@@ -312,7 +312,7 @@ describe('endpoints', () => {
     expect(notices).toMatchObject([{ text: 'the endpoint was removed; 1 waiting delivery was dropped' }])
   })
 
-  test('that answer 410 are disabled, and keep their events until they are enabled again', async () => {
+  test('that respond with 410 are disabled, and keep their events until they are enabled again', async () => {
     const hook = await receiver(status(410))
     const { append, attempts, notices } = await bench({ retrySchedule: [0] })
     await append(endpoint(hook.url), event('a'))

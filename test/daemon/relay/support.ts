@@ -28,7 +28,7 @@ export interface Receiver {
   readonly url: string
   readonly port: number
   readonly received: readonly Received[]
-  /** How many requests were being answered at once, at most, since the last look. */
+  /** The most requests that got responses concurrently, since the last look. */
   peak(): number
   respond: Responder
 }

@@ -11,7 +11,7 @@ const line = (work_id: string): WaitingLine => ({
   ...{ by: { actor: 'cli:ada' }, at: '2026-11-20T10:00:00.000Z', work_id, details: {} },
 })
 
-test('the audit has a line that was left before it was asked for, also while earlier lines are taken', async () => {
+test('the audit has a line that was left before it was requested, also while earlier lines are taken', async () => {
   const directory = temporaryDirectory()
   const { community, clock } = await createTestCommunity()
   clock.advance(3_600_000)

@@ -99,7 +99,7 @@ describe.each(engines)('of an outbox in %s', (name, place) => {
     expect((await relay('close-circuit', '--endpoint-id', first.endpoint)).code).toBe(0)
     const test = ['endpoints', 'test', '--endpoint-id', first.endpoint, '--allow-http', '--allow-private']
     expect((await relay(...test)).code).toBe(0)
-    // Nothing is due again, and nobody has such an endpoint: nothing was asked.
+    // Nothing is due again, and no one has such an endpoint: nothing was requested.
     expect((await relay('resend', '--all')).stdout).toBe('{"resent":0}\n')
     expect((await relay('skip', '--endpoint-id', '999')).code).toBe(1)
     if (name === 'a directory') {

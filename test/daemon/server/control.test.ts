@@ -1,4 +1,4 @@
-/** Commands beside a running server: they go through its control where nobody else can open the storage. */
+/** Commands beside a running server: they go through its control where no one else can open the storage. */
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { createServer } from 'node:net'
@@ -45,7 +45,7 @@ test('a command can make only the calls that a running server takes', () => {
   expect([calls.length, other.length]).toEqual([1, 1])
 })
 
-test('a server without a place for temporary files warns that commands cannot reach it, and answers', async () => {
+test('a server without a place for temporary files warns that commands cannot reach it, and responds', async () => {
   const directory = temporaryDirectory()
   vi.stubEnv('TMPDIR', join(directory, 'missing'))
   onTestFinished(() => void vi.unstubAllEnvs())
@@ -221,7 +221,7 @@ describe('the control of a server', () => {
     expect(await (await serverAt(file))?.networks.list()).toEqual([{ id: '1' }])
   })
 
-  test('that does not answer ends the command with a sentence, and so does another kind of file', async () => {
+  test('that does not respond ends the command with a sentence, and so does another kind of file', async () => {
     const directory = temporaryDirectory()
     const file = join(directory, 'db.json.control')
     const silent = createServer(() => undefined)

@@ -86,7 +86,7 @@ test('counts that differ in the end are told', async () => {
   )
 })
 
-test('folkmoot copy takes a lowdb file into PostgreSQL, and the relay there learns of the endpoints', async () => {
+test('folkmoot copy takes a lowdb file into PostgreSQL, and the relay there is notified of the endpoints', async () => {
   const from = `lowdb:${join(temporaryDirectory(), 'db.json')}`
   const schema = server.newSchema()
   const to = `${server.url}?schema=${schema}`

@@ -61,7 +61,7 @@ async function start(...flags: readonly string[]): Promise<{ api: Command; url: 
   return { api, ...JSON.parse(await api.firstLine()) }
 }
 
-/** A person who is to be a member, and what was answered; nothing, where the server died first. */
+/** A person who is to be a member, and the response; nothing, where the server died first. */
 interface Request {
   readonly email: string
   id?: string
@@ -97,7 +97,7 @@ async function membersOf(url: string, token: string): Promise<readonly Json[]> {
 
 describe.each(Object.keys(engines))('%s', (engine) => {
   test(
-    'kill -9 at any moment: what was answered is there with its event, and a repeated key makes no second record',
+    'kill -9 at any moment: every acknowledged record is there with its event, and a repeated key makes no second record',
     wait,
     async () => {
       const place = await (engines[engine] ?? expect.fail)()
@@ -154,7 +154,7 @@ describe.each(Object.keys(engines))('%s', (engine) => {
   )
 })
 
-/** Every member has joined once, and nobody else has. An event that is in the outbox twice has the same id. */
+/** Every member has joined once, and no one else has. An event that is in the outbox twice has the same id. */
 async function expectOneEventEach({ outbox }: Place, members: readonly Json[]): Promise<void> {
   const joins = new Map<string, string>()
   for (const record of await recordsOf(await openSource(outbox)))

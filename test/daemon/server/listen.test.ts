@@ -125,7 +125,7 @@ test.each([
   expect(body).toBe(JSON.stringify({ error }))
 })
 
-test('a refusal never takes the place of an answer to an earlier request', async () => {
+test('a refusal never takes the place of a response to an earlier request', async () => {
   let answerFirst = () => {}
   const first = new Promise<void>((begun) => {
     answerFirst = begun
@@ -137,7 +137,7 @@ test('a refusal never takes the place of an answer to an earlier request', async
   answerFirst()
 })
 
-test('a server that ends waits for the answer of a kept connection, and not until its client closes it', async () => {
+test('a server that ends waits for the response of a kept connection, and not until its client closes it', async () => {
   const [asked, replies] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const listener = (_: unknown, response: ServerResponse) => {
     asked.resolve()
@@ -155,7 +155,7 @@ test('a server that ends waits for the answer of a kept connection, and not unti
   await ended
 })
 
-test('a server that ends cuts no answer off that its client is still reading', async () => {
+test('a server that ends cuts no response off that its client is still reading', async () => {
   const bytes = 32 * 1024 * 1024
   const written = Promise.withResolvers<void>()
   const listening = await listen(

@@ -12,8 +12,8 @@ import { freePort } from '../../support/free-port.ts'
 import type { Json } from '../../support/json.ts'
 import { folkmoot } from '../../support/program.ts'
 
-test('a server that starts answers 503, is alive and not ready; when its database is lost it ends with a sentence', async () => {
-  // A database that takes the connection and never answers.
+test('a server that starts responds 503, is alive and not ready; when its database is lost it ends with a sentence', async () => {
+  // A database that takes the connection and never responds.
   const held: Socket[] = []
   const database = createServer((socket) => void held.push(socket))
   await new Promise<void>((listening) => database.listen(0, '127.0.0.1', listening))

@@ -121,7 +121,7 @@ async function fillAudit(storage: Storage, other: DatabaseSync, count: number): 
       (WITH RECURSIVE s (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < ${count - 1}) SELECT n FROM s) WHERE id = 1000`)
 }
 
-/** Sends the beginning of a request and leaves when the answer has begun, or at once. */
+/** Sends the beginning of a request and leaves when the response has begun, or at once. */
 async function leave(
   { base, headers }: Panel,
   head: string,

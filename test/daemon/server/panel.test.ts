@@ -57,7 +57,7 @@ async function enter(url: string): Promise<string> {
   return (reply.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
 }
 
-test('nobody enters without a link, and the page names the command for one', async () => {
+test('no one enters without a link, and the page names the command for one', async () => {
   const reply = await get(at(''))
   expect(reply.status).toBe(403)
   expect(await reply.text()).toContain('folkmoot panel-link')
@@ -154,7 +154,7 @@ test.each([
   ['GET', '/admin/panel/', '256.1.1.1:99999', 400],
   ['GET', '//evil.test/admin/panel/', 'a', 404],
   ['GET', '/admin/panel/assets/..%2f..%2fetc%2fpasswd', 'a', 403],
-])('%s %s with the Host %j is answered, with the headers of the panel', async (method, path, host, status) => {
+])('%s %s with the Host %j gets a response, with the headers of the panel', async (method, path, host, status) => {
   const reply = await new Promise<IncomingMessage>((resolve, reject) => {
     request(server.facts.url, { method, path, headers: { host } }, resolve).on('error', reject).end()
   })
@@ -180,7 +180,7 @@ test('panel-link names what is wrong: a network that does not exist, a time with
   expect((await folkmoot('panel-link', '--storage', nowhere)).refused).toContain('start `folkmoot serve`')
 })
 
-/** The link of a start, those of the command, and what a browser is answered that opens the first one as it stands. */
+/** The link of a start, those of the command, and the response to a browser that opens the first one as it stands. */
 async function linksOf(flags: Partial<ServeFlags>) {
   const [shown, running] = [await started(flags), await started({ ...flags, demo: true, json: true })]
   onTestFinished(() => Promise.all([shown.close(), running.close()]).then(() => undefined))

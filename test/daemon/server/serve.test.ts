@@ -39,7 +39,7 @@ test('serve --json prints one line with all that a program needs, and ends clean
   expect(server.out.stderr).toBe('')
 })
 
-test('a server whose log nobody reads any more continues to answer', async () => {
+test('a server whose log no one reads any more continues to respond', async () => {
   const directory = temporaryDirectory()
   const server = run('folkmoot', ...demo, '--access-log', '--storage', `lowdb:${join(directory, 'db.json')}`)
   const { url, token } = JSON.parse(await server.firstLine())

@@ -33,7 +33,7 @@ const postgres = (): Database => ({ address: `${server.url}?schema=${schema}`, r
 const counted = async (): Promise<number> =>
   Number((await client.query(`SELECT count(*) AS number FROM "${schema}".rate_limits`)).rows[0].number)
 
-/** Runs work while nobody can write to that table. */
+/** Runs work while no one can write to that table. */
 async function locked(work: () => Promise<void>): Promise<void> {
   await client.query(`BEGIN; LOCK TABLE "${schema}".rate_limits`)
   await work().finally(() => client.query('COMMIT'))
@@ -154,7 +154,7 @@ describe.each([
     expect(both.errors()).toBe(before)
   })
 
-  test('one Idempotency-Key, sent to both concurrently, creates one record, and both get its answer', async () => {
+  test('one Idempotency-Key, sent to both concurrently, creates one record, and both get its response', async () => {
     const before = both.errors()
     const send = await twoNetworks(both)
     const responses = await Promise.all(times(20).map((n) => send(n, 'unlimited', { key: 'once', title: 'Once' })))

@@ -40,7 +40,7 @@ test('an endpoint that was disabled after days and enabled by another relay is n
     return (await disabled()) !== null
   }, 'it is given up')
 
-  // From now on nothing is answered: no attempt speaks for the endpoint or against it.
+  // From now on nothing gets a response: no attempt speaks for the endpoint or against it.
   hook.respond = () => {}
   const other = relays.find((relay) => relay !== holder())
   const admin = relayAdmin(group.address, other && embeddedBackend(other))

@@ -1,4 +1,4 @@
-/** A server that takes no changes for a while: a standby that answers during a failover, or a database that was set so. */
+/** A server that takes no changes for a while: a standby that responds during a failover, or a database that was set so. */
 import { expect, test } from 'vitest'
 import { testPostgres } from '../../../support/postgres.ts'
 import { ended } from '../../../support/program.ts'

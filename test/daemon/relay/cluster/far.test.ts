@@ -1,4 +1,4 @@
-/** A relay that PostgreSQL answers late, beside one that is near: its endpoints are served nevertheless. */
+/** A relay that gets late responses from PostgreSQL, beside one that is near: its endpoints are served nevertheless. */
 import { expect, test } from 'vitest'
 import { testPostgres } from '../../../support/postgres.ts'
 import { proxyTo } from '../../../support/proxy.ts'

@@ -130,7 +130,7 @@ const sessions = (group: Cluster, proxy: Network) =>
     proxy.ports(),
   ])
 
-/** Stops a relay where it is. @returns what may be sent twice: it is read before somebody else reaps the relay */
+/** Stops a relay where it is. @returns what may be sent twice: it is read before another relay reaps it */
 function freeze({ group, frozen }: Stage): Promise<readonly string[]> {
   frozen.child.kill('SIGSTOP')
   return inFlight(group, frozen)
@@ -171,7 +171,7 @@ async function thaw({ frozen, group, other, catchesUp }: Stage): Promise<void> {
 
 const isLoss = (fault: string): boolean => /^the lease was lost/.test(fault)
 
-test('a relay that is stopped inside a transaction holds up nobody for longer than its lease', async () => {
+test('a relay that is stopped inside a transaction holds up no one for longer than its lease', async () => {
   const all = await stage(4)
   const { group, proxy, frozen } = all
   const flying: string[] = []
@@ -234,7 +234,7 @@ async function stopWithTheVersion(all: Stage): Promise<readonly string[]> {
   return freeze(all)
 }
 
-test('a relay that is stopped while it alone may ingest holds up nobody for longer than its lease', async () => {
+test('a relay that is stopped while it alone may ingest holds up no one for longer than its lease', async () => {
   const all = await stage()
   const { group, proxy } = all
   const flying = await stopWithTheVersion(all)
@@ -246,7 +246,7 @@ test('a relay that is stopped while it alone may ingest holds up nobody for long
   await all.settles(flying)
 })
 
-test('nor does a session that holds what all need and is stuck in sending what it was asked for', async () => {
+test('nor does a session that holds what all need and is stuck in sending what was requested', async () => {
   const all = await stage()
   const { group, proxy } = all
   const client = new pg.Client({ connectionString: proxy.url, application_name: 'folkmoot-relay' })
@@ -273,7 +273,7 @@ test('a relay that reads many large events takes neither itself nor others for d
   const all = await stage()
   const { group, other } = all
   const large = JSON.stringify({ payload: 'x'.repeat(2 ** 20) })
-  // Of a network without endpoints: nobody is sent them. With something else among them they are ingested in a transaction.
+  // Of a network without endpoints: no one is sent them. With something else among them they are ingested in a transaction.
   for (const piece of times(2))
     await group.appendTogether([
       ...times(20).map((n) => event(`large${piece}.${n}`, { network_id: '2', body: large })),
@@ -283,7 +283,7 @@ test('a relay that reads many large events takes neither itself nor others for d
   expect(other.faults().filter((fault) => /terminated/.test(fault))).toEqual([])
 })
 
-test("an operator's command that is stopped holds up nobody for longer than a lease", async () => {
+test("an operator's command that is stopped holds up no one for longer than a lease", async () => {
   const all = await stage(4)
   const { group, proxy, hook } = all
   const reached = proxy.holdResponses('ORDER BY id FOR UPDATE')
@@ -305,7 +305,7 @@ test("an operator's command that is stopped holds up nobody for longer than a le
   await skip.ended
 })
 
-test('a relay that PostgreSQL answers too late leaves its endpoints to others, until it is answered in time', async () => {
+test('a relay whose responses from PostgreSQL are late leaves its endpoints to others, until they are in time', async () => {
   const all = await stage(2)
   const { group, proxy, frozen, other } = all
   proxy.delayResponses(3000)

@@ -7,7 +7,7 @@ import { cluster, clusterServer, times, untilShared, watched } from './support.t
 const postgres = await testPostgres()
 const server = await clusterServer(postgres)
 
-test('a long transaction with an earlier place in the outbox holds nobody up, and is not passed over when it ends', async () => {
+test('a long transaction with an earlier place in the outbox holds no one up, and is not passed over when it ends', async () => {
   const hook = await watched((_, response) => void response.writeHead(204).end())
   const group = await cluster(server)
   const relays = await Promise.all(times(2).map(() => group.begin()))

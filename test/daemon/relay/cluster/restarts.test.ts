@@ -61,7 +61,7 @@ test('relays continue by themselves after the database died, and the work that i
   for (const relay of relays) await relay.stop()
 })
 
-test('connections that break while nobody uses them count: everything is looked at again', async () => {
+test('connections that break while no one uses them count: everything is looked at again', async () => {
   const group = await cluster(here)
   const { store } = await openPostgresStore({
     url: server.url,
@@ -77,7 +77,7 @@ test('connections that break while nobody uses them count: everything is looked 
   expect(await store.poll()).toMatchObject({ touched: 'all' })
 })
 
-test('an answer from before the death of the database does not count for an event that got the same number after it', async () => {
+test('a response from before the death of the database does not count for an event that got the same number after it', async () => {
   const held = new Map<string, (status: number) => void>()
   let over = false
   const hook = await watched(({ id, path }, response) => {

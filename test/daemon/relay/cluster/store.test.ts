@@ -1,4 +1,4 @@
-/** The answers of the shared store to its relay, when others or the database get in between. */
+/** The responses of the shared store to its relay, when others or the database get in between. */
 import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../../../daemon/relay/clock.ts'
 import { openOperatorStore } from '../../../../daemon/relay/open-store.ts'

@@ -85,7 +85,7 @@ export interface Cluster {
   begin(options?: Omit<RelayOptions, 'flags'>): Promise<RelayHere>
   /** Rows; `$relay` stands for the schema of the relays, `$outbox` for that of the outbox. */
   query(sql: string, values?: readonly unknown[]): Promise<readonly Record<string, unknown>[]>
-  /** How many endpoints each relay has, by process; those that are nobody's under 0. */
+  /** How many endpoints each relay has, by process; those that are no one's under 0. */
   shares(): Promise<Readonly<Record<number, number>>>
   /** The process that has an endpoint. */
   holder(endpoint: string): Promise<number | undefined>

@@ -4,7 +4,7 @@ import { startWriter } from '../../../adapters/outbox/writer-process.ts'
 import { rounds, soaking } from '../../../support/rounds.ts'
 import { bench, endpoint, events, pass, receiver, until } from '../support.ts'
 
-test('a writer that is stopped keeps nobody waiting, and continues where it was', { timeout: 240_000 }, async () => {
+test('a writer that is stopped keeps no one waiting, and continues where it was', { timeout: 240_000 }, async () => {
   const hook = await receiver()
   const all = await bench()
   await all.append(endpoint(hook.url))

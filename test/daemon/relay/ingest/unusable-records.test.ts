@@ -228,7 +228,7 @@ describe.each([
     expect(state?.state?.failingSince ?? null).toBe(null)
   })
 
-  test('records the answer of a receiver whatever is in it', async () => {
+  test('records the response of a receiver whatever is in it', async () => {
     const hook = await receiver((_, response) => void response.writeHead(500).end('no\0 \ud800 \u202e'))
     const all = await bench({ retrySchedule: [0] }, {}, outbox)
     await all.append(endpoint(hook.url), event('a'))
@@ -268,7 +268,7 @@ describe.each([
   })
 })
 
-/** Makes the relay's store refuse one event, as it might a value that nobody foresaw. */
+/** Makes the relay's store refuse one event, as it might a value that no one foresaw. */
 const cursedInSqlite = `CREATE TRIGGER cursed BEFORE INSERT ON events WHEN NEW.event_id = 'cursed'
   BEGIN SELECT RAISE(ABORT, 'it is cursed'); END`
 const cursedInPostgres = `ALTER TABLE $events ADD CONSTRAINT cursed CHECK (event_id <> 'cursed')`

@@ -63,7 +63,7 @@ test.each([
   expect(existsSync(outbox.replace('sqlite:', ''))).toBe(false)
 })
 
-test('a SQLite file of somebody else is no outbox, and stays as it is', async () => {
+test('a SQLite file of another program is no outbox, and stays as it is', async () => {
   const directory = temporaryDirectory()
   const path = join(directory, 'theirs.sqlite')
   const database = new DatabaseSync(path)

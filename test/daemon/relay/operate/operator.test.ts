@@ -186,7 +186,7 @@ describe('the commands', () => {
     expect(await resent('--min-milliseconds', '0')).toBe('1 delivery is due again\n')
   })
 
-  test('tell why there was no answer', async () => {
+  test('say why there was no response', async () => {
     const hook = await receiver((_, response) => void response.destroy())
     const all = await bench({ retrySchedule: [0] })
     await all.append(endpoint(hook.url), event('a'))
@@ -277,7 +277,7 @@ describe('the control', () => {
     expect((await ask('GET', '/nothing')).status).toBe(404)
   })
 
-  test('answers HEAD about health, and takes a client that leaves for no fault of the relay', async () => {
+  test('responds to HEAD about health, and takes a client that leaves for no fault of the relay', async () => {
     const { ask, port, directory, faults } = await controlled()
     for (const path of ['/livez', '/readyz', '/metrics'])
       expect(await ask('HEAD', path, undefined, {})).toEqual({ status: 200, body: '' })
@@ -290,14 +290,14 @@ describe('the control', () => {
     expect(faults).toEqual([])
   })
 
-  test('does not tell whoever has no key where it is', async () => {
+  test('does not say where it is without a key', async () => {
     const { ask, directory } = await controlled()
     const refused = await ask('GET', '/status', undefined, {})
     expect(refused.status).toBe(401)
     expect(JSON.stringify(refused.body)).not.toContain(directory)
   })
 
-  test('gives the reason of a failed operation in the log, and not in the answer', async () => {
+  test('gives the reason of a failed operation in the log, and not in the response', async () => {
     const unusable = temporaryDirectory()
     mkdirSync(storePath(unusable), { recursive: true })
     const { ask, faults } = await controlled(status(204), unusable)
@@ -434,7 +434,7 @@ describe('the control', () => {
     )
   })
 
-  test.each(['//', 'http://[', '/%', '*'])('answers a request for %j, and continues', async (path) => {
+  test.each(['//', 'http://[', '/%', '*'])('responds to a request for %j, and continues', async (path) => {
     const { port, ask } = await controlled()
     const code = await new Promise((done) => {
       request({ port, host: '127.0.0.1', path, method: path === '*' ? 'OPTIONS' : 'GET' }, (response) => {
@@ -558,7 +558,7 @@ describe('the maintenance', () => {
       all.relay.maintenance.giveUp()
       return disabled().length > 0
     }, 'it is given up')
-    // From now on nothing is answered: no attempt that fails is to be recorded over what is waited for.
+    // From now on nothing gets a response: no attempt that fails is to be recorded over what is waited for.
     hook.respond = () => undefined
     await until(() => all.relay.scheduler.inFlight === 0, 'nothing is in flight')
     await all.append(endpoint(hook.url))

@@ -146,7 +146,7 @@ describe('folkmoot-relay run', () => {
     await outbox.close()
   })
 
-  test('continues when nobody reads its log any more', async () => {
+  test('continues when no one reads its log any more', async () => {
     const directory = temporaryDirectory()
     const hook = await receiver()
     const outbox = await openOutbox({ directory })
@@ -171,7 +171,7 @@ describe('folkmoot-relay run', () => {
     })
     onTestFinished(() => void relay.kill('SIGKILL'))
     const exit = once(relay, 'exit')
-    // More lines than a pipe holds, and nobody takes one.
+    // More lines than a pipe holds, and no one takes one.
     await outbox.append([[endpoint(hook.url)], ...events('e', 2000).map((each) => [each])])
     await until(() => hook.received.length === 2000, 'all are delivered')
     relay.kill('SIGTERM')

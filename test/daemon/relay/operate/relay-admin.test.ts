@@ -127,7 +127,7 @@ describe.each(Object.entries(ways))('%s', (_, adminOf) => {
     expect(await admin.progress({ network_id: '1', id })).toMatchObject({ state: 'stopped', done: 1, of: { count: 3 } })
   })
 
-  test('a test event shows the answer, and an endpoint of another network is not there', async () => {
+  test('a test event shows the response, and an endpoint of another network is not there', async () => {
     const hook = await receiver(status(201))
     const all = await bench()
     const admin = await adminOf(all)
@@ -137,7 +137,7 @@ describe.each(Object.entries(ways))('%s', (_, adminOf) => {
     expect(await admin.test({ network_id: '2', endpoint_id: '7' })).toBeUndefined()
   })
 
-  test('a test event that fails shows the answer, and is not tried again', async () => {
+  test('a test event that fails shows the response, and is not tried again', async () => {
     const hook = await receiver((_, response) => response.writeHead(500).end('no room'))
     const all = await bench({ retrySchedule: [0, 60] })
     const admin = await adminOf(all)
@@ -222,7 +222,7 @@ describe.each(Object.entries(ways))('%s', (_, adminOf) => {
 })
 
 describe('the control port', () => {
-  test('answers nothing about deliveries without the key', async () => {
+  test('says nothing about deliveries without the key', async () => {
     const all = await bench()
     const { url, key } = await controlOf(all)
     const paths = ['status', 'activity?minutes=5', 'deliveries?limit=5', 'deliveries/count', 'deliveries/1', 'resends/1']

@@ -3,7 +3,7 @@ import type { Lane } from '../../../../daemon/relay/store/store.ts'
 import type { EndpointUpsert } from '../../../../lib/outbox/record.ts'
 import { bench, endpoint, event, receiver, status, until } from '../support.ts'
 
-test('thousands of events behind a bad one of their subject hold nobody else up, and are never looked through', async () => {
+test('thousands of events behind a bad one of their subject hold no one else up, and are never looked through', async () => {
   const hook = await receiver(({ id }, response) => void response.writeHead(id.startsWith('bad') ? 500 : 204).end())
   const all = await bench({ retrySchedule: [0, 3600], breakerThreshold: 1000 })
   await all.append(endpoint(hook.url, { order: 'subject' }))
@@ -19,7 +19,7 @@ test('thousands of events behind a bad one of their subject hold nobody else up,
 })
 
 test('an endpoint for which thousands wait may change its order: each time they are in the lanes as it wants', async () => {
-  // Of this one the relay sends nothing after the first attempt, which it asks for anew with each definition.
+  // Of this one the relay sends nothing after the first attempt, which it requests anew with each definition.
   const hook = await receiver(status(503, { 'retry-after': '3600' }))
   const other = await receiver()
   const all = await bench({ retrySchedule: Array.from({ length: 20 }, (_, index) => (index === 0 ? 0 : 3600)) })
@@ -36,7 +36,7 @@ test('an endpoint for which thousands wait may change its order: each time they 
     await all.append(endpoint(hook.url, { id: '8', ...change }))
     const is = () => all.relay.scheduler.endpoint(2)
     await until(() => is()?.endpoint.order === change.order && all.relay.scheduler.isOrdered(2), 'it is in its order')
-    // One delivery changes its lane by the attempt that the definition asks for, perhaps between the two looks.
+    // One delivery changes its lane by the attempt that the definition requests, perhaps between the two looks.
     await until(async () => (await inLanes()) === wanted, `${wanted} are in the lanes of order ${change.order}`)
   }
   await define({ order: 'subject' }, 26)

@@ -69,7 +69,7 @@ describe('order by subject', () => {
   )
 
   test('lets a bad event hold up its own subject only, until it is dead', async () => {
-    // The second attempt of the bad one is answered when the others are there.
+    // The second attempt of the bad one gets a response when the others are there.
     const others = Promise.withResolvers<void>()
     let failures = 0
     const hook = await receiver(({ id }, response) => {
@@ -88,7 +88,7 @@ describe('order by subject', () => {
   })
 
   test('sends different subjects in parallel, up to the limit', async () => {
-    // Three successes allow four at once; from then on nothing is answered.
+    // Three successes allow four at once; from then on nothing gets a response.
     let responded = 0
     const hook = await receiver((_, response) => {
       if (++responded <= 3) response.writeHead(204).end()

@@ -19,7 +19,7 @@ function serving(respond: (socket: Socket, onConnection: number, number: number)
   return { server, seen }
 }
 
-/** Undici takes a connection again some turns after its answer. */
+/** Undici takes a connection again some turns after its response. */
 async function untilFree(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await new Promise<void>((done) => setImmediate(done))
 }
@@ -68,7 +68,7 @@ describe('a connection that was kept, and', () => {
     expect(seen).toEqual({ requests: 4, connections: 3 })
   })
 
-  test('breaks after a byte of its answer, is not repeated', async () => {
+  test('breaks after a byte of its response, is not repeated', async () => {
     for (const beginning of ['H', 'HTTP/1.1 1', 'HTTP/1.1 100 Continue\r\n\r\n', 'HTTP/1.1 500 No\r\n']) {
       const { server, seen } = serving((socket, _, number) => {
         if (number === 1) socket.write(ok)
@@ -246,7 +246,7 @@ describe('a connection of some age', () => {
 })
 
 describe('the name in TLS', () => {
-  /** A server with a certificate for `hook.example`, and the names by which it was asked for one. */
+  /** A server with a certificate for `hook.example`, and the names for which it was requested. */
   async function tls() {
     const made = certificateFor('hook.example')
     const asked: string[] = []
@@ -286,7 +286,7 @@ describe('the name in TLS', () => {
       lookup: (_, options, done) =>
         options.all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4),
     })
-    // The certificate is nobody's; the name has been sent by then.
+    // The certificate is no one's; the name has been sent by then.
     expect(await get(`https://hook.example.:${port}/`, 1000)).toMatchObject({ ok: false })
     expect(asked).toEqual(['hook.example'])
   })

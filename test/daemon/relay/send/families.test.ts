@@ -15,7 +15,7 @@ const has = (...addresses: string[]): Reply => ({ addresses })
 /** An address that no machine has a route to: it says nothing about the link. */
 const unroutable = 'fe80::1'
 
-/** Milliseconds below which nobody has waited for a name server to stay silent, which takes two seconds and more. */
+/** Milliseconds below which no one has waited for a name server to stay silent, which takes two seconds and more. */
 const soon = 1500
 
 /** The addresses of a name with these replies, and the milliseconds that it took. */
@@ -50,17 +50,17 @@ describe('a name server that', () => {
     expect(took).toBeLessThan(soon)
   })
 
-  test('answers first with addresses that this machine has no route to is waited for', async () => {
+  test('responds first with addresses that this machine has no route to is waited for', async () => {
     const late = { ...has(four), after: 400 }
     expect(await look(late, has(unroutable))).toMatchObject({ found: [four, unroutable] })
     expect(await look({ code: 2 }, has(unroutable))).toMatchObject({ found: [unroutable] })
   })
 
-  test('answers nothing for any family fails in its own time', async () => {
+  test('never responds for any family fails in its own time', async () => {
     expect(await look({ code: 2 }, { code: 2 })).toMatchObject({ found: 'ESERVFAIL' })
   })
 
-  test('drops IPv6 costs each of many attempts as little, and its late answers are not dialled', async () => {
+  test('drops IPv6 costs each of many attempts as little, and its late responses are not dialled', async () => {
     const server = createServer(
       (socket) => void socket.on('data', () => socket.end(ok.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'))),
     )
@@ -125,7 +125,7 @@ async function lookAndEnd(replies: { a: Reply; aaaa: Reply }, signal: string): P
   return { code, took: Number(text.join('')) }
 }
 
-test('a query without an answer keeps no process alive', async () => {
+test('a query without a response keeps no process alive', async () => {
   const { code, took } = await lookAndEnd({ a: has(four), aaaa: { silent: true } }, 'new AbortController().signal')
   expect(code).toBe(0)
   expect(took).toBeLessThan(soon)

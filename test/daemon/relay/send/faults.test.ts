@@ -18,7 +18,7 @@ describe('an attempt at a receiver that', () => {
     ['accepts and never answers', () => undefined, { result: 'timeout' }],
     ['closes at once', (socket) => socket.destroy(), { result: 'reset' }],
     ['resets the connection', (socket) => socket.resetAndDestroy(), { result: 'reset' }],
-    ['half-closes without an answer', (socket) => socket.end(), { result: 'reset' }],
+    ['half-closes without a response', (socket) => socket.end(), { result: 'reset' }],
     ['sends half of its headers', say('HTTP/1.1 200 OK\r\nContent-'), { result: 'timeout' }],
     ['sends half of its headers and closes', say('HTTP/1.1 200 OK\r\nContent-', true), { result: 'reset' }],
     [
@@ -115,7 +115,7 @@ describe('an attempt at a receiver that', () => {
     expect(written).toBeLessThan(2 ** 26)
   })
 
-  test('sends its answers over one connection, a megabyte in all', async () => {
+  test('sends its responses over one connection, a megabyte in all', async () => {
     let connections = 0
     const server = createServer((socket) => {
       connections++
@@ -128,7 +128,7 @@ describe('an attempt at a receiver that', () => {
     expect(connections).toBeLessThan(3)
   })
 
-  test('answers with a body of 1 GB, of which hardly anything is read', async () => {
+  test('responds with a body of 1 GB, of which hardly anything is read', async () => {
     let written = 0
     const url = await raw((socket) => {
       socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${2 ** 30}\r\n\r\n`)
@@ -194,7 +194,7 @@ describe('an attempt at a receiver that', () => {
     expect(await attempt(url)).toMatchObject({ result: 'timeout' })
   })
 
-  test('answers before the request was sent', async () => {
+  test('responds before the request was sent', async () => {
     const server = createServer((socket) => void socket.write(ok))
     const outcome = await attempt(`http://127.0.0.1:${await listening(server)}/`)
     expect(['delivered', 'reset', 'protocol']).toContain(outcome.result)
@@ -207,7 +207,7 @@ describe('an attempt at a receiver that', () => {
     expect(await attempt(`http://127.0.0.1:${port}/`)).toMatchObject({ result: 'refused' })
   })
 
-  test('has a name that does not exist, that no server answers for, or that stands for inside', async () => {
+  test('has a name that does not exist, that no server responds for, or that stands for inside', async () => {
     const failing =
       (code: string): Resolve =>
       () =>
@@ -251,7 +251,7 @@ describe('an attempt over TLS', () => {
     expect(await attempt(`https://other.example:${port}/`, trusting)).toMatchObject({ result: 'tls' })
   })
 
-  test('fails with a certificate that nobody vouches for, that has expired, or that the receiver wants from us', async () => {
+  test('fails with a certificate that no one vouches for, that has expired, or that the receiver wants from us', async () => {
     const made = certificateFor('hook.example')
     expect(await attempt(`https://hook.example:${await tls(made)}/`)).toMatchObject({ result: 'tls' })
     const expired = certificateFor('hook.example', { days: -1 })

@@ -243,7 +243,7 @@ describe('guardedLookup', () => {
     await expect(ask([])).rejects.toThrow(Refused)
   })
 
-  test('answers in both forms that Node asks in', async () => {
+  test('responds in both forms that Node requests', async () => {
     await expect(ask(['93.184.216.34'], strict, false)).resolves.toEqual(['93.184.216.34', 4])
     await expect(ask(['127.0.0.1'], { ...strict, allowPrivate: true }, false)).resolves.toEqual(['127.0.0.1', 4])
   })

@@ -1,4 +1,4 @@
-/** What a proxy says about one endpoint is about that endpoint: nobody else waits for it. */
+/** What a proxy says about one endpoint is about that endpoint: no one else waits for it. */
 import { describe, expect, test } from 'vitest'
 import { connectProxy, type Misbehaviour } from '../../../support/connect-proxy.ts'
 import { bench, endpoint, event, events, receiver, status, until } from '../support.ts'

@@ -98,8 +98,8 @@ describe('an attempt through a proxy', () => {
     ['answers with garbage', { says: 'SSH-2.0-OpenSSH\r\n' }, 'not HTTP'],
     ['answers with bytes', { says: Buffer.from([22, 3, 1, 0, 0]) }, 'not HTTP'],
     ['answers without an end', { says: long }, 'without an end'],
-    ['answers nothing', 'silent', 'no response in time'],
-    ['begins an answer', { says: 'HTTP/1.1 200 O' }, 'no response in time'],
+    ['never responds', 'silent', 'no response in time'],
+    ['begins a response', { says: 'HTTP/1.1 200 O' }, 'no response in time'],
     ['closes the connection', 'closes', 'closed the connection'],
   ])('fails by the proxy if that %s', async (_, behave, reason) => {
     const hook = await receiver()

@@ -20,7 +20,7 @@ async function bytewise(socket: Socket, text: string): Promise<void> {
   for (const byte of text) await new Promise<void>((done) => void socket.write(byte, () => setImmediate(done)))
 }
 
-describe('informational answers', () => {
+describe('informational responses', () => {
   const informational = fc.oneof(
     fc.constantFrom(
       goOn,
@@ -44,7 +44,7 @@ describe('informational answers', () => {
     '<html>HTTP/1.1 100 Continue</html>',
   )
 
-  test('are dropped before an answer that is left as it is, wherever the pieces are cut', () => {
+  test('are dropped before a response that is left as it is, wherever the pieces are cut', () => {
     fc.assert(
       fc.property(fc.array(informational, { maxLength: 16 }), response, fc.array(fc.nat(2000)), (before, final, cuts) => {
         const text = before.join('') + final
@@ -86,7 +86,7 @@ describe('an attempt at a receiver that', () => {
     expect(await attempt(url, { timeout: 10 })).toMatchObject({ result: 'delivered', status: 200 })
   })
 
-  test('continues before each answer keeps its connection, and its failures are its own', async () => {
+  test('continues before each response keeps its connection, and its failures are its own', async () => {
     let connections = 0
     let requests = 0
     const refusal = `HTTP/1.1 500 No\r\nContent-Length: ${goOn.length}\r\n\r\n${goOn}`
@@ -106,7 +106,7 @@ describe('an attempt at a receiver that', () => {
     expect(connections).toBeLessThan(3)
   })
 
-  test('answers a large event early, after a 100, is left alone with its body', async () => {
+  test('responds to a large event early, after a 100, is left alone with its body', async () => {
     const body = `HTTP/1.1 100 Continue\r\n\r\n`
     const url = await raw((socket) => {
       socket.pause()
@@ -117,7 +117,7 @@ describe('an attempt at a receiver that', () => {
     expect(outcome).toMatchObject({ result: 'status', status: 413, responseBody: body + body })
   })
 
-  test('sends too many or too long informational answers has failed', async () => {
+  test('sends too many or too long informational responses has failed', async () => {
     expect(await attempt(await raw(say(early('</a>').repeat(17) + ok)))).toMatchObject({ result: 'protocol', status: null })
     const long = await raw(say(early('x'.repeat(10_000)).repeat(7) + ok))
     expect(await attempt(long)).toMatchObject({ result: 'protocol', reason: 'endless informational responses' })
@@ -128,7 +128,7 @@ describe('an attempt at a receiver that', () => {
     expect(await attempt(drips, { timeout: 10 })).toMatchObject({ result: 'protocol' })
   })
 
-  test('continues, and never answers, has its time-out', async () => {
+  test('continues, and never responds, has its time-out', async () => {
     expect(await attempt(await raw(say(goOn)))).toMatchObject({ result: 'timeout', status: null })
     expect(await attempt(await raw(say(goOn, true)), { timeout: 10 })).toMatchObject({ result: 'reset', status: null })
   })

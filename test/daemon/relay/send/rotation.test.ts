@@ -98,7 +98,7 @@ describe('a key that was replaced', () => {
     ])
   })
 
-  test('is not tried for any other answer', async () => {
+  test('is not tried for any other response', async () => {
     const hook = await receiver(status(500))
     const { append, attempts } = await bench({ retrySchedule: [0, 60] })
     await append(endpoint(hook.url, { key: 'k2', old_keys: [{ value: 'k1', until: soon }] }), event('a'))

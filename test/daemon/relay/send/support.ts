@@ -71,7 +71,7 @@ export const say =
     if (end) socket.end()
   }
 
-/** What a name server does with a question for one family: its addresses, an error by its code, or no answer at all. */
+/** What a name server does with a question for one family: its addresses, an error by its code, or no response at all. */
 export interface Reply {
   readonly addresses?: readonly string[]
   /** 2: SERVFAIL, 3: NXDOMAIN. */

@@ -38,7 +38,7 @@ test.each([
   ],
   ['500', { 'retry-after': null, 'content-type': 'application/json; charset=utf-8' }, { error: 'Internal server error' }],
   ['503', { 'retry-after': '1', 'content-type': 'application/json; charset=utf-8' }, { error: expect.stringContaining('busy') }],
-])('a fault %s is answered as the API would', async (kind, headers, body) => {
+])('a fault %s responds as the API would', async (kind, headers, body) => {
   const { get, direct } = await served([`${kind}:1`])
   const response = await get('/tags', { method: 'POST', body: '{"title":"Oil"}' })
   const seen = Object.fromEntries(Object.keys(headers).map((name) => [name, response.headers.get(name)]))
@@ -74,7 +74,7 @@ test('drop-after closes it when the operation is done, and a repeat with the sam
   )
 })
 
-test('stall never answers, and the operation is not done', async () => {
+test('stall never responds, and the operation is not done', async () => {
   const { client, direct } = await served(['stall:1'])
   await expect(client.tags.create({ title: 'Oil' }, { timeout: 100 })).rejects.toMatchObject({ name: 'TimeoutError' })
   expect(await direct.tags.list().toArray({ limit: 9 })).toEqual([])

@@ -20,7 +20,7 @@ interface Taken {
   readonly headers: IncomingHttpHeaders
 }
 
-/** The application under development: it verifies what it gets, and answers with the next of these statuses. */
+/** The application under development: it verifies what it gets, and responds with the next of these statuses. */
 async function startApplication(...statuses: readonly number[]) {
   const taken: Taken[] = []
   const next = [...statuses]
@@ -153,7 +153,7 @@ test('an application that is away is shown, and its delivery is not acknowledged
   await vi.waitUntil(() => server.out.stderr.includes('attempt 1: 502'), { timeout: 60_000 })
 })
 
-test('an application that answers 410 ends the listener, because the relay disables its endpoint', async () => {
+test('an application that responds with 410 ends the listener, because the relay disables its endpoint', async () => {
   const { storage } = await startServer('--allow-http')
   const application = await startApplication(410)
   const listener = startListener(storage, '--forward-to', application.url)

@@ -48,7 +48,7 @@ test('an agent starts folkmoot mcp, reads and writes a network of a server, and 
   expect(strays).toEqual([])
 })
 
-test('requests that came before the end of the input are answered, and a cancelled one is not waited for', async () => {
+test('requests that came before the end of the input get responses, and a cancelled one is not waited for', async () => {
   const server = begun('serve', '--demo', '--allow-http', '--json', '--port', '0', '--storage', 'memory:')
   const { url, token } = JSON.parse(await server.firstLine())
   const args = [program('folkmoot'), 'mcp', '--url', url, '--network', '1', '--token', token]
@@ -74,7 +74,7 @@ test('requests that came before the end of the input are answered, and a cancell
   expect(byId.get(2).structuredContent.items).toHaveLength(1)
 })
 
-test('messages that are no JSON-RPC are refused and named in one line each, and the next ones are answered', async () => {
+test('messages that are no JSON-RPC are refused and named in one line each, and the next ones get responses', async () => {
   const args = [program('folkmoot'), 'mcp', '--url', 'http://127.0.0.1:9', '--network', '1', '--token', 'secret-token']
   const agent = spawn(process.execPath, args, { env: environment() })
   onTestFinished(() => void agent.kill())

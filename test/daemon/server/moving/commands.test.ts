@@ -155,7 +155,7 @@ test('messages name the options of the command, and end without two full stops',
   expect(await pulled(...at('wrong'), '--to', 'mysql://db/x')).toMatch(/^--to must be lowdb:PATH/)
 })
 
-/** An address at which nobody listens. */
+/** An address at which no one listens. */
 async function closedPort(): Promise<string> {
   const server = createServer()
   const url = await listening(server)

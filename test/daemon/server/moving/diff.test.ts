@@ -1,4 +1,4 @@
-/** `folkmoot diff`: two servers that answer alike, and two that do not. */
+/** `folkmoot diff`: two servers that respond identically, and two that do not. */
 import { expect, test } from 'vitest'
 import { memoryStorage } from '../../../../adapters/storage/memory.ts'
 import { compareServers } from '../../../../daemon/server/moving/diff/compare-servers.ts'
@@ -23,7 +23,7 @@ async function served(storage: Storage, member_id: string, clock: { now(): numbe
   return { community, token }
 }
 
-/** The answers of the source, changed. */
+/** The responses of the source, changed. */
 const changed =
   ({ community }: Source, change: (text: string, path: string) => string): Responder =>
   async (request) => {
@@ -35,7 +35,7 @@ const changed =
 const compared = (a: ReturnType<typeof side>, b: ReturnType<typeof side>, more: { sample?: number; ignore?: string[] } = {}) =>
   compareServers({ a, b, sample: 10, ignore: [], ...more })
 
-test('every GET of the API answers the same after a pull, with every id and filter', async () => {
+test('every GET of the API responds identically after a pull, with every id and filter', async () => {
   const source = await seededSource()
   const target = memoryStorage()
   await pullFrom(source, target)
@@ -157,7 +157,7 @@ test('a server that ends on the way, a gateway without it, and a page in place o
   await expect(compared(side('a', source, elsewhere), side('b', source, elsewhere))).rejects.toThrow(/status 404/)
 })
 
-test('requests that both tokens may not make are counted, and are no answers that were compared', async () => {
+test('requests that both tokens may not make are counted, and not as compared responses', async () => {
   const source = await seededSource()
   const few = { ...source, token: await source.newToken(['tags:read']) }
   const some = await compared(side('a', few), side('b', few))
@@ -169,7 +169,7 @@ test('requests that both tokens may not make are counted, and are no answers tha
   expect((await compared(side('a', source), side('b', few))).total).toBeGreaterThan(20)
 })
 
-test('a server that does not answer, or refuses the token, ends the comparison', async () => {
+test('a server that does not respond, or refuses the token, ends the comparison', async () => {
   const source = await seededSource()
   const dead: Responder = () => {
     throw new TypeError('fetch failed')
@@ -190,7 +190,7 @@ test('fields with names of any alphabet around the records are compared', async 
   expect(JSON.stringify(differences)).toContain('日本')
 })
 
-test('an answer beyond the limit of the client is named as that, and not read to its end', async () => {
+test('a response beyond the limit of the client is named as that, and not read to its end', async () => {
   const source = await seededSource()
   let sent = 0
   const endless: Responder = async () =>

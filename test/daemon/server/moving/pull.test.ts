@@ -208,7 +208,7 @@ test('a list whose link the server does not take any more is read from its begin
   expect(report.lists.find(({ list }) => list === 'tags')).toMatchObject({ read: 450, added: 450, changed: 0, removed: 0 })
   expect((await given(target))['segments']).toEqual((await given(source.storage))['segments'])
   expect((await everything(target))['idempotency_keys']?.length).toBe(1)
-  // A server that never takes its links is not asked for ever.
+  // A server that never takes its links is not queried for ever.
   const always = pullFrom(source, memoryStorage(), { respond: refuses((search) => search.includes('after')) })
   await expect(always).rejects.toThrow(/tags: 400 after is not known/)
 })
@@ -380,7 +380,7 @@ test('only the named groups come, with those that they refer to', async () => {
   expect(report.lists.map(({ list }) => list)).toEqual(['members', 'collections', 'spaces', 'members of spaces'])
 })
 
-test('since: what was changed before stays as it is, and its own lists are not asked for', async () => {
+test('since: what was changed before stays as it is, and its own lists are not requested', async () => {
   const source = await seededSource()
   const target = memoryStorage()
   const first = await pullFrom(source, target)
@@ -405,7 +405,7 @@ test('since: a removed tag is seen, and a removed comment of an unchanged post b
   expect(await given(target)).toEqual(await given(source.storage))
 })
 
-test('ids that a storage cannot hold are replaced by the same ones each time, and asked for by their own', async () => {
+test('ids that a storage cannot hold are replaced by the same ones each time, and requested by their own', async () => {
   const source = await seededSource()
   const foreign = '18446744073709550101'
   const respond: Responder = async (request) => {
@@ -444,7 +444,7 @@ test('a target that holds the network from elsewhere is refused', async () => {
   )
 })
 
-test('hidden and masked addresses are not taken for addresses, and the copy answers as the source does', async () => {
+test('hidden and masked addresses are not taken for addresses, and the copy responds as the source does', async () => {
   const source = await seededSource()
   await source.storage.transaction(async (tx) => {
     await tx.update(members, '103', { commercial_email_consent: false })

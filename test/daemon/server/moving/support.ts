@@ -37,7 +37,7 @@ export interface Source {
   readonly token: string
 }
 
-/** How a request is answered, in place of the source. */
+/** How a request gets a response, in place of the source. */
 export type Responder = (request: Request) => Response | Promise<Response>
 
 /** The seeded network in memory, whose members all show their addresses. */

@@ -8,8 +8,8 @@ const on = (network_id: string) => (prefix: string, count: number) =>
   Array.from({ length: count }, (_, index) => event(`${prefix}${index}`, { network_id }))
 const few = { timeout: 60, maxInFlight: 16 }
 
-describe('receivers that accept and never answer', () => {
-  test.each([200, 1000])('keep nobody of another network waiting, be they %i of one network', async (count) => {
+describe('receivers that accept and never respond', () => {
+  test.each([200, 1000])('keep no one of another network waiting, be they %i of one network', async (count) => {
     const [hanging, healthy] = await Promise.all([receiver(() => undefined), receiver()])
     const { append, attempts } = await bench(few)
     await append(...Array.from({ length: count }, (_, index) => endpoint(hanging.url, { id: `${index + 1}` })), event('first'))
@@ -32,7 +32,7 @@ describe('receivers that accept and never answer', () => {
     expect(attempts.every(({ endpoint_id, state }) => endpoint_id === '5000' && state === 'delivered')).toBe(true)
   })
 
-  test('leave half of the slots to those that answer, be there one in each of 1,000 networks', async () => {
+  test('leave half of the slots to those that respond, be there one in each of 1,000 networks', async () => {
     const [hanging, healthy] = await Promise.all([receiver(() => undefined), receiver()])
     const { append, attempts } = await bench(few)
     await append(endpoint(healthy.url, { id: '5000', network_id: '0' }), ...on('0')('first', 1))
@@ -47,7 +47,7 @@ describe('receivers that accept and never answer', () => {
     expect(hanging.received.length).toBe(8)
   })
 
-  test('keep nobody waiting who answers slowly', async () => {
+  test('keep no one waiting who responds slowly', async () => {
     const hanging = await receiver(() => undefined)
     const slow = await receiver(
       ({ id }, response) => void setTimeout(() => response.writeHead(204).end(), id === 'first0' ? 1100 : 0),
@@ -64,7 +64,7 @@ describe('receivers that accept and never answer', () => {
     expect(hanging.received.length).toBe(8)
   })
 
-  test('leave something to others even if they answered until now', async () => {
+  test('leave something to others even if they responded until now', async () => {
     let hangs = false
     const provider = await receiver((_: Received, response) => void (hangs || response.writeHead(204).end()))
     const healthy = await receiver()
@@ -79,7 +79,7 @@ describe('receivers that accept and never answer', () => {
     expect(provider.received.length).toBe(1014)
   })
 
-  test('begin slowly again, and a restart remembers who answers', async () => {
+  test('begin slowly again, and a restart remembers who responds', async () => {
     const [hanging, healthy] = await Promise.all([receiver(() => undefined), receiver()])
     const { append, attempts, restart, relay } = await bench(few)
     await append(endpoint(healthy.url, { id: '5000', network_id: '0' }), ...on('0')('first', 1))

@@ -35,7 +35,7 @@ describe('a probe that fails', () => {
     expect(probe({}, 76 * hour).result.state).toBe('dead')
   })
 
-  test('leaves an overloaded endpoint alone for a minute, or as long as it asks for', () => {
+  test('leaves an overloaded endpoint alone for a minute, or as long as it requests', () => {
     expect(probe({ status: null, result: 'timeout' }, hour).pauseUntil).toBe(hour + 60_000)
     expect(probe({ status: 429, retryAfter: 600 }, hour).pauseUntil).toBe(hour + 600_000)
   })
@@ -53,7 +53,7 @@ describe('an endpoint pauses after an attempt', () => {
     expect(attempt({ status, retryAfter: 1_000_000 })).toBe(hour + 86_400_000)
   })
 
-  test('and not for another failure, nor where nothing was asked for', () => {
+  test('and not for another failure, nor where nothing was requested', () => {
     expect(attempt({ status: 429 })).toBeUndefined()
     for (const status of [408, 500, 502]) expect(attempt({ status, retryAfter: 600 })).toBeUndefined()
     expect(attempt({ status: null, result: 'refused', retryAfter: 600 })).toBeUndefined()
