@@ -17,6 +17,7 @@ const maxBranches = 8
 function isOnce({ table, column, where }: Within): boolean {
   const isOne = (name: string) =>
     name === column || !(where[name] === undefined || where[name] === null || Array.isArray(where[name]))
+  if (column === 'id') return true
   return table.columns[column]?.nullable === false && table.unique.some((key) => key.includes(column) && key.every(isOne))
 }
 

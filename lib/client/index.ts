@@ -19,7 +19,7 @@ export {
   UnprocessableContent,
 } from './errors.ts'
 export type { ArrayLimit, List } from './lists/list.ts'
-export type { Page } from './lists/page.ts'
+export type { Page, PageMeta } from './lists/page.ts'
 export type { ClientMethods } from './methods.ts'
 export type { CallOptions, ClientOptions, Retry } from './options.ts'
 export type { CallParts } from './request.ts'

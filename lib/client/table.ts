@@ -38,7 +38,7 @@ custom_fields.show GET /custom_fields/:id/
 custom_fields.update PATCH /custom_fields/:id/ body
 events.create POST /events body
 events.delete DELETE /events/:id/
-events.list GET /events list
+events.list GET /events query list
 events.replace PUT /events/:id/ body
 rsvps.create POST /events/:event_id/rsvps body
 rsvps.delete DELETE /events/:event_id/rsvps/:id/

@@ -46,6 +46,8 @@ export interface ListQuery {
   readonly page?: number | undefined
   /** Records on a page, at most 100. By default 25 for a page that is awaited, and 100 to go through all records. */
   readonly per_page?: number | undefined
+  /** Whether the page has `meta`, with the number of records on all pages: exact up to 10,000. */
+  readonly count?: boolean | undefined
   /** The `links.next` of a page, to resume behind it. No other parameter is allowed with it. */
   readonly from?: string | undefined
 }

@@ -21,6 +21,8 @@ import {
 } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { Event, type EventRecord, EventType, eventPayload, Frequency, presentEvents } from '../records/event.ts'
+import { eventFilters, eventOrder, eventSort } from '../rules/filters/content.ts'
+import { conditionsOf, fieldsOf } from '../rules/filters/filter.ts'
 import { summaryOf } from '../rules/posts.ts'
 import { checkedRule, inZone, once } from '../rules/recurrence.ts'
 import { keepOccurrences } from '../rules/series-changes.ts'
@@ -158,8 +160,14 @@ export const listEvents = operation({
   summary: 'List the events of the network, the latest start first.',
   description:
     'Future events come before past ones. A series is one record, at the start of its first occurrence; its `recurrence_rule` stands for all of them.',
+  query: { ...fieldsOf(eventFilters), sort: eventSort },
   returns: paged(Event, { isByTime: true }),
-  handle: (call) => call.page(events, { order: { by: 'starts_at', direction: 'desc' } }, (rows) => presentEvents(call, rows)),
+  handle: (call) => {
+    const { sort, ...filters } = call.query
+    const order = eventOrder(sort)
+    const listed = conditionsOf<EventRow>(eventFilters, filters, call)
+    return call.page(events, { ...listed, ...(order ? { order } : {}) }, (rows) => presentEvents(call, rows))
+  },
 })
 
 export const createEvent = operation({

@@ -14,10 +14,13 @@ import {
 } from '../fields.ts'
 import { operation } from '../operation.ts'
 import { Post, payloadOf, postPayload, presentPost } from '../records/post.ts'
+import { postFilters, postOrder } from '../rules/filters/content.ts'
+import { conditionsOf, fieldsOf } from '../rules/filters/filter.ts'
 import { mutedBy, requestNotification, summaryOf } from '../rules/posts.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
+import { allOf } from '../storage/conditions.ts'
 import type { NewIn } from '../storage/table.ts'
-import { posts } from '../storage/tables/content.ts'
+import { type PostRow, posts } from '../storage/tables/content.ts'
 import { members, spaces } from '../storage/tables/members.ts'
 
 const PostCreate = request('PostRequest', {
@@ -55,14 +58,15 @@ export const listPosts = operation({
     'Everything that appears in a feed; `post_type` says what it is. Polls and events have lists with more about them.',
   query: {
     space_id: describe(optional(IdInput), 'Only those in this space.'),
+    ...fieldsOf(postFilters),
   },
-  returns: paged(Post),
-  handle: (call) =>
-    call.page(
-      posts,
-      { where: call.query.space_id ? { space_id: call.query.space_id } : {}, order: { by: 'id', direction: 'desc' } },
-      (rows) => rows.map((row) => presentPost(call, row)),
-    ),
+  returns: paged(Post, { isSorted: true }),
+  handle: (call) => {
+    const { space_id, ...filters } = call.query
+    const where = space_id ? { space_id } : {}
+    const listed = allOf([{ where }, conditionsOf<PostRow>(postFilters, filters, call)])
+    return call.page(posts, { ...listed, order: postOrder(listed) }, (rows) => rows.map((row) => presentPost(call, row)))
+  },
 })
 
 export const createPost = operation({

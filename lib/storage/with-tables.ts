@@ -45,7 +45,7 @@ export interface HostRows {
   /** Groups of spaces, in the order in which members see them. */
   collections: CollectionRow
   /** Posts and articles; polls, questions and events are posts, too. */
-  posts: PostRow
+  posts: Omit<PostRow, 'search_key'>
   /** Comments and the replies to them. */
   comments: CommentRow
   /** One emoji of a member on a post or comment. */

@@ -134,7 +134,7 @@ describe.each<[string, (on: never) => unknown, string | RegExp]>([
   [
     'members of a state, a limit and a search that cannot be',
     (on: Community) => on.members.list('demo', { state: 'gone' as never, limit: 101, q: ' ', after: 'x' }),
-    '422 state must be one of active, removed, banned, deleted; q must be a text of 1 to 200 characters; limit must be a whole number from 1 to 100; after must be an id',
+    '422 state must be one of active, removed, banned, deleted; q must be a text of 1 to 200 characters; limit must be a whole number from 1 to 100',
   ],
   [
     'a search that is too long',
@@ -149,7 +149,7 @@ describe.each<[string, (on: never) => unknown, string | RegExp]>([
   [
     'members by a field that does not exist',
     (on: Community) => on.members.list('demo', { search: 'x' } as never),
-    'TypeError members.list: field `search` does not exist; allowed: state, q, limit, after',
+    'TypeError members.list: field `search` does not exist; allowed: state, q, role, member_type, tag_id',
   ],
   [
     'an unban of a member who is none',

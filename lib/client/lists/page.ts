@@ -14,12 +14,28 @@ export interface Page<Item> {
     /** The address of the next page, for `list({ from })`; `null` on the last page. */
     readonly next: string | null
   }
+  /** The numbers of the whole list, with `count: true`. */
+  readonly meta?: PageMeta
   /** The HTTP status of the response. */
   readonly status: number
   /** The headers of the response. */
   readonly headers: Headers
   /** The id under which the server has logged the request; `undefined` if it sent none. */
   readonly requestId: string | undefined
+}
+
+/** Numbers of a list. */
+export interface PageMeta {
+  /** The page, from 1. */
+  readonly current_page: number
+  /** Records on a page. */
+  readonly per_page: number
+  /** Records on all pages. */
+  readonly total_count: number
+  /** Pages with these records. */
+  readonly total_pages: number
+  /** Set if there are more records than `total_count`. */
+  readonly total_count_capped?: true
 }
 
 /** A page as it was read. */
@@ -65,6 +81,8 @@ export function readPage<Item>(url: string, { status, headers, requestId, body }
   const given = links ? textOrNull(links['next']) : linkIn(header, 'next')
   if (given !== null && !URL.parse(given, url)) throw invalid('the link to the next page is no address')
   const guess = links || given !== null ? null : nextByNumber(url, items.length)
-  const page = { items, links: { self: textOrNull(links?.['self']) ?? url, next: given ?? guess }, status, headers, requestId }
+  const meta = isObject(body) && isObject(body['meta']) ? { meta: body['meta'] as unknown as PageMeta } : {}
+  const to = { self: textOrNull(links?.['self']) ?? url, next: given ?? guess }
+  const page = { items, links: to, ...meta, status, headers, requestId }
   return { page, isGuess: guess !== null }
 }

@@ -21,7 +21,7 @@ export interface EventsMethods {
    *
    * Future events come before past ones. A series is one record, at the start of its first occurrence; its `recurrence_rule` stands for all of them.
    */
-  list(query?: ListQuery, options?: CallOptions): ListOf<'events.list'>
+  list(query?: ListQuery & { /** Only events in this space. */ readonly space_id?: Id | undefined; /** Only with a start at this moment or later. */ readonly starts_after?: string | undefined; /** Only with a start before this moment. */ readonly starts_before?: string | undefined; /** The order: by the start; with `-` in front, as by default, the latest first. */ readonly sort?: 'starts_at' | '-starts_at' | undefined }, options?: CallOptions): ListOf<'events.list'>
   /**
    * Change an event; answers to its occurrences keep their dates, move with a new start or zone, or go with their date. `PUT /events/{id}/`
    *

@@ -21,7 +21,7 @@ export interface PostsMethods {
    *
    * Everything that appears in a feed; `post_type` says what it is. Polls and events have lists with more about them.
    */
-  list(query?: ListQuery & { /** Only those in this space. */ readonly space_id?: Id | undefined }, options?: CallOptions): ListOf<'posts.list'>
+  list(query?: ListQuery & { /** Only those in this space. */ readonly space_id?: Id | undefined; /** Only posts in whose title or summary each of these words occurs, in part or in full, without regard to case and accents. */ readonly q?: string | undefined; /** Only posts of this member. */ readonly creator_id?: Id | undefined; /** Only with a creation at this moment or later. */ readonly created_after?: string | undefined; /** Only with a creation before this moment. */ readonly created_before?: string | undefined }, options?: CallOptions): ListOf<'posts.list'>
   /**
    * Change a post or an article. `PUT /posts/{id}/`
    *

@@ -1,5 +1,19 @@
 /** Content, and reports about it. */
-import { boolean, defaultsTo, id, integer, json, nullable, type RowIn, reference, table, text, timestamp } from '../table.ts'
+import { folded } from '../../base/fold.ts'
+import {
+  boolean,
+  defaultsTo,
+  derived,
+  id,
+  integer,
+  json,
+  nullable,
+  type RowIn,
+  reference,
+  table,
+  text,
+  timestamp,
+} from '../table.ts'
 
 /** Posts, articles, polls, questions and events: everything that appears in a feed. */
 export const posts = table(
@@ -13,6 +27,10 @@ export const posts = table(
     title: text(),
     description: nullable(text()),
     summary: defaultsTo(text(), ''),
+    /** Title and summary as searches compare them. */
+    search_key: derived(['title', 'summary'], (row: { readonly title: string; readonly summary: string }) =>
+      folded(`${row.title} ${row.summary}`),
+    ),
     images: defaultsTo(json<readonly string[]>(), []),
     status: defaultsTo(text<'draft' | 'posted' | 'scheduled'>(), 'posted'),
     content_type: text(),
@@ -22,7 +40,7 @@ export const posts = table(
     poll_type: nullable(text<'multiple_choice_poll' | 'hot_cold_poll' | 'percentage_poll'>()),
     choices: nullable(json<readonly { id: string; text: string }[]>()),
   },
-  { indexes: [['space_id'], ['family'], ['family', 'space_id']], usual: { family: 'post' } },
+  { indexes: [['space_id'], ['creator_id'], ['created_at'], ['family'], ['family', 'space_id']], usual: { family: 'post' } },
 )
 
 export const comments = table(
