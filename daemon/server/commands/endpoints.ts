@@ -7,7 +7,7 @@ import type { Operator } from '../control/calls.ts'
 import { changesOf, type EndpointFlags, orMade, rotationOf } from './endpoint-changes.ts'
 import { attributeOptions } from './endpoint-options.ts'
 import { inOptions, missing, ofRecord } from './in-options.ts'
-import { type NetworkFlags, networkOf, withOperator } from './operator.ts'
+import { type NetworkFlags, networkOf, withChanges, withOperator } from './operator.ts'
 import { showList, showOne, warnOnce } from './show.ts'
 
 const getsOf = ({ filter, ...endpoint }: Pick<Endpoint, 'events' | 'audience' | 'filter'>): string =>
@@ -21,7 +21,7 @@ const typesOf = ({ events, audience }: Pick<Endpoint, 'events' | 'audience'>): s
 /** `endpoints add`: a new endpoint, or the one with this URL; omitted options stay. */
 export async function addEndpoint(flags: EndpointFlags & { readonly url: string }, out: Output): Promise<void> {
   const changes = orMade(flags, changesOf(flags))
-  await withOperator(flags, out, async (operator) => {
+  await withChanges(flags, out, async (operator) => {
     const { id } = await networkOf(operator, flags.network)
     const definition = { ...changes, network_id: id, url: flags.url }
     const upserted = operator.endpoints.upsert(definition).catch((error: unknown) => {
@@ -95,7 +95,7 @@ const shownValue = (value: unknown): string => {
 type Work = (operator: Operator, network: string) => Promise<Endpoint>
 
 const change = (id: string, flags: NetworkFlags, out: Output, what: string, work: Work): Promise<void> =>
-  withOperator(flags, out, async (operator) => {
+  withChanges(flags, out, async (operator) => {
     const network = await networkOf(operator, flags.network)
     const endpoint = await ofRecord(network, 'endpoint', id, work(operator, network.id))
     showOne(out, flags, endpoint, `Endpoint ${endpoint.id} (${endpoint.url}) is ${what}.`)
@@ -125,7 +125,7 @@ export const removeEndpoint = (id: string, flags: NetworkFlags, out: Output): Pr
 
 /** `endpoints republish`: for relays that have lost their store, and to encrypt everything with the first encryption key. */
 export const republishEndpoints = (flags: NetworkFlags, out: Output): Promise<void> =>
-  withOperator(flags, out, async (operator) => {
+  withChanges(flags, out, async (operator) => {
     const { id, subdomain } = await networkOf(operator, flags.network)
     await operator.endpoints.republish(id)
     showOne(out, flags, { network_id: id, republished: true }, `The endpoints of ${subdomain} are in the outbox again.`)
@@ -134,7 +134,7 @@ export const republishEndpoints = (flags: NetworkFlags, out: Output): Promise<vo
 /** `endpoints rotate`: a new key, secret or both, with the old ones valid for a time. */
 export async function rotateEndpoint(id: string, flags: EndpointFlags, out: Output): Promise<void> {
   const rotation = rotationOf(flags)
-  await withOperator(flags, out, async (operator) => {
+  await withChanges(flags, out, async (operator) => {
     const network = await networkOf(operator, flags.network)
     const { endpoint, key, secret } = await ofRecord(
       network,

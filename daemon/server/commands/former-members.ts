@@ -8,7 +8,7 @@ import type { Operator } from '../control/calls.ts'
 import { assetsDirectory } from '../storage/open.ts'
 import { inOptions, missing, ofRecord } from './in-options.ts'
 import { filterOf } from './member-filters.ts'
-import { type NetworkFlags, networkOf, withOperator } from './operator.ts'
+import { type NetworkFlags, networkOf, withChanges, withOperator } from './operator.ts'
 import { showList, showOne } from './show.ts'
 
 export interface ListFlags extends NetworkFlags {
@@ -73,7 +73,7 @@ export const listMembers = (flags: ListFlags, out: Output): Promise<void> =>
 
 /** `members unban`. */
 export const unbanMember = (id: string, flags: NetworkFlags, out: Output): Promise<void> =>
-  withOperator(flags, out, async (operator) => {
+  withChanges(flags, out, async (operator) => {
     const network = await networkOf(operator, flags.network)
     const member = await ofRecord(network, 'member', id, operator.members.unban(network.id, id))
     showOne(out, flags, member, `The ban of member ${id} is lifted.`)
@@ -81,12 +81,13 @@ export const unbanMember = (id: string, flags: NetworkFlags, out: Output): Promi
 
 /** `members erase`: asks first, because nothing brings the person back. */
 export function eraseMember(id: string, flags: EraseFlags, out: Output, ask: Ask | undefined): Promise<void> {
-  if (!flags.yes && (ask === undefined || flags.json === true))
+  const isAsked = !flags.yes && !flags.preview
+  if (isAsked && (ask === undefined || flags.json === true))
     throw new UsageError('an erasure cannot be undone: add --yes if member and network are right')
   const assets = assetsDirectory(flags.storage, flags.assets)
-  return withOperator({ ...flags, assets }, out, async (operator) => {
+  return withChanges({ ...flags, assets }, out, async (operator) => {
     const network = await networkOf(operator, flags.network)
-    if (!flags.yes && ask) {
+    if (isAsked && ask) {
       const known = (await operator.members.list(network.id, { q: id, limit: 1 })).items.find((member) => member.id === id)
       if (!known) throw missing(network, 'member', id)
       const who = [nameOf(known), known.email].filter((text) => text !== '').join(', ')

@@ -8,7 +8,7 @@ import type { Output } from '../../output.ts'
 import { time } from '../../table.ts'
 import { UsageError } from '../../usage.ts'
 import { inOptions, ofRecord } from './in-options.ts'
-import { type NetworkFlags, networkOf, withOperator } from './operator.ts'
+import { type NetworkFlags, networkOf, withChanges, withOperator } from './operator.ts'
 import { showList, showOne, warnOnce } from './show.ts'
 
 export interface KeyFlags extends NetworkFlags {}
@@ -34,7 +34,7 @@ export async function createKey({ name, scope, member, expires, ...flags }: Crea
   if (scope.length === 0) throw new UsageError(`--scope is required, one or more of ${known.join(', ')}`)
   for (const each of scope)
     if (!known.includes(each)) throw new UsageError(`there is no --scope ${JSON.stringify(each)}: ${suggestion(each, known)}`)
-  await withOperator(flags, out, async (operator) => {
+  await withChanges(flags, out, async (operator) => {
     const { id } = await networkOf(operator, flags.network)
     const { key, token } = await inOptions(
       operator.keys.create({
@@ -76,7 +76,7 @@ export const listKeys = (flags: KeyFlags, out: Output): Promise<void> =>
 
 /** `keys revoke`: immediately and for good. */
 export const revokeKey = (id: string, flags: KeyFlags, out: Output): Promise<void> =>
-  withOperator(flags, out, async (operator) => {
+  withChanges(flags, out, async (operator) => {
     const network = await networkOf(operator, flags.network)
     const key = await ofRecord(network, 'key', id, operator.keys.revoke(network.id, id))
     showOne(out, flags, key, `Key ${key.id} (${key.name}) is revoked.`)

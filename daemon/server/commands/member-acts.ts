@@ -4,7 +4,7 @@ import type { Block, MemberListing, MemberProfile } from '../../../lib/index.ts'
 import type { Output } from '../../output.ts'
 import type { Operator } from '../control/calls.ts'
 import { ofRecord } from './in-options.ts'
-import { type NetworkFlags, networkOf, withOperator } from './operator.ts'
+import { type NetworkFlags, networkOf, withChanges } from './operator.ts'
 import { showOne } from './show.ts'
 
 interface BanFlags extends NetworkFlags {
@@ -26,7 +26,7 @@ const onMember = <T extends object>(
   work: Work<T>,
   sentence: (value: T) => string,
 ) =>
-  withOperator(flags, out, async (operator) => {
+  withChanges(flags, out, async (operator) => {
     const network = await networkOf(operator, flags.network)
     const value = await ofRecord(network, 'member', id, work(operator.members, network.id))
     showOne(out, flags, value, sentence(value))

@@ -4,7 +4,7 @@ import type { Output } from '../../output.ts'
 import { time } from '../../table.ts'
 import { UsageError } from '../../usage.ts'
 import { inOptions } from './in-options.ts'
-import { networkOf, type StorageFlags, withOperator } from './operator.ts'
+import { networkOf, type StorageFlags, withChanges, withOperator } from './operator.ts'
 import { showList, showOne } from './show.ts'
 
 interface ChangeFlags extends StorageFlags {
@@ -36,7 +36,7 @@ const changesOf = ({ title, subtitle, purpose, description, plan, emailVisibilit
 /** `networks create`: a network with its first host. */
 export function createNetwork(flags: CreateFlags, out: Output): Promise<void> {
   const [first_name = '', ...rest] = flags.ownerName.trim().split(/\s+/)
-  return withOperator(
+  return withChanges(
     flags,
     out,
     async ({ networks }) => {
@@ -86,7 +86,7 @@ export const showNetwork = (name: string | undefined, flags: StorageFlags, out: 
 export async function updateNetwork(name: string | undefined, flags: ChangeFlags, out: Output): Promise<void> {
   const changes = changesOf(flags)
   if (Object.keys(changes).length === 0) throw new UsageError('name a change: --title, --plan, --email-visibility, …')
-  await withOperator(flags, out, async (operator) => {
+  await withChanges(flags, out, async (operator) => {
     const { id } = await networkOf(operator, name, 'after the command')
     const network = await inOptions(operator.networks.update(id, changes))
     showOne(out, flags, network, `Network ${network.subdomain} is changed.`)

@@ -14,7 +14,7 @@ import { encryptionKeysOf } from '../../read-encryption-keys.ts'
 import { about, CommandFailure, UsageError } from '../../usage.ts'
 import { commandActor } from '../../user.ts'
 import { serverAt } from '../control/call-control.ts'
-import type { Operator, ServerOperator } from '../control/calls.ts'
+import { type Operator, Previewed, previewing, previewsOf, type ServerOperator } from '../control/calls.ts'
 import { runningServers } from '../control/own-directory.ts'
 import { controlFileOf } from '../control/place.ts'
 import { portOf } from '../http/port-of.ts'
@@ -30,6 +30,8 @@ export interface StorageFlags extends EncryptionFlags {
   /** The directory of uploads, for a command that removes some. A running server knows its own. */
   readonly assets?: string
   readonly json?: boolean
+  /** Whether the command shows what it would change, and changes nothing. */
+  readonly preview?: boolean
   readonly wide?: boolean
 }
 
@@ -68,6 +70,26 @@ export async function withOperator<T>(
   }
 }
 
+/**
+ * The same for work that changes something by one call. With `--preview`, it ends there and shows what the call would change.
+ * @throws UsageError, StorageError, ApiError
+ */
+export async function withChanges(
+  flags: StorageFlags,
+  out: Output,
+  work: (operator: Operator) => Promise<void>,
+  missing: 'create' | 'refuse' = 'refuse',
+): Promise<void> {
+  if (!flags.preview) return withOperator(flags, out, work, missing)
+  try {
+    await withOperator(flags, out, (operator) => work(previewing(operator)))
+  } catch (error) {
+    if (!(error instanceof Previewed)) throw error
+    const { token: _, ...shown } = error.preview
+    out.line(flags.json ? JSON.stringify(shown) : `${shown.sentence}.`)
+  }
+}
+
 async function openCommunity(flags: StorageFlags, out: Output, missing: 'create' | 'refuse') {
   const { storage: address, outbox, assets } = flags
   const encryptionKeys = encryptionKeysOf(flags)
@@ -80,7 +102,10 @@ async function openCommunity(flags: StorageFlags, out: Output, missing: 'create'
   const inbox = auditInbox(community, opened.outbox, (files) => out.warn(refusedText(files)), onFault)
   const calls = inbox.over(community).by({ actor: commandActor() })
   const addressWarning = async (url: string) => refusedByDefault(url)
-  return { operator: { ...calls, outbox: async () => opened.outbox, addressWarning }, close: () => community.close() }
+  return {
+    operator: { ...calls, outbox: async () => opened.outbox, addressWarning, previewOf: previewsOf(community) },
+    close: () => community.close(),
+  }
 }
 
 async function storeIn(directory: string): Promise<Ports> {

@@ -3,7 +3,7 @@ import type { ReportDecision, ReportListing, TagListing } from '../../../lib/ind
 import type { Output } from '../../output.ts'
 import { time } from '../../table.ts'
 import { ofRecord } from './in-options.ts'
-import { type NetworkFlags, networkOf, withOperator } from './operator.ts'
+import { type NetworkFlags, networkOf, withChanges, withOperator } from './operator.ts'
 import { showList, showOne } from './show.ts'
 
 interface TagFlags extends NetworkFlags {
@@ -51,7 +51,7 @@ export const listTags = ({ badges, unused, ...flags }: TagFlags, out: Output): P
 
 /** `tags merge`. */
 export const mergeTags = (from: string, into: string, flags: NetworkFlags, out: Output): Promise<void> =>
-  withOperator(flags, out, async (operator) => {
+  withChanges(flags, out, async (operator) => {
     const { id } = await networkOf(operator, flags.network)
     const tag = await operator.tags.merge(id, from, into)
     const sentence = `${tag.moved} members moved to ${tag.title} (${tag.id}), which ${tag.member_count} carry now. Tag ${from} is deleted.`
@@ -82,7 +82,7 @@ export const listReports = ({ closed, ...flags }: ReportFlags, out: Output): Pro
 
 /** `reports close`. */
 export const closeReport = (id: string, decision: ReportDecision, flags: NetworkFlags, out: Output): Promise<void> =>
-  withOperator(flags, out, async (operator) => {
+  withChanges(flags, out, async (operator) => {
     const network = await networkOf(operator, flags.network)
     const report = await ofRecord(network, 'report', id, operator.reports.close(network.id, id, decision))
     const what = {

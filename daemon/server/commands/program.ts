@@ -7,7 +7,7 @@ import { projectHosts, projectStorages } from '../init/choices.ts'
 import type { EndpointFlags } from './endpoint-changes.ts'
 import { withAttributes } from './endpoint-options.ts'
 import { filterOptions } from './member-filters.ts'
-import { list, onNetwork, onStorage, port, seconds, wide } from './shared-options.ts'
+import { changing, list, onNetwork, onStorage, port, seconds, wide } from './shared-options.ts'
 
 const plan = (): Option =>
   new Option('--plan <name>', 'its plan, which sets the rate limit').choices(['standard', 'premium', 'unlimited'])
@@ -23,7 +23,7 @@ const withTexts = (command: Command): Command =>
 export function networkCommands(program: Command, out: Output): void {
   const load = () => import('./networks.ts')
   const networks = program.command('networks').description('networks of a storage')
-  withTexts(onStorage(networks.command('create')))
+  withTexts(changing(onStorage(networks.command('create'))))
     .description('create a network with its first host, and the storage if it is missing')
     .requiredOption('--subdomain <name>', 'its subdomain')
     .requiredOption('--title <text>', 'its title')
@@ -36,7 +36,7 @@ export function networkCommands(program: Command, out: Output): void {
   onStorage(networks.command('show').argument('[network]', 'its id or subdomain'))
     .description('show a network')
     .action(async (name: string | undefined, flags) => (await load()).showNetwork(name, flags, out))
-  withTexts(onStorage(networks.command('update').argument('[network]', 'its id or subdomain')))
+  withTexts(changing(onStorage(networks.command('update').argument('[network]', 'its id or subdomain'))))
     .description('change a network; omitted options stay')
     .option('--title <text>', 'its title')
     .option('--no-email-visibility', "hide members' e-mail addresses")
@@ -58,27 +58,29 @@ export function memberCommands(program: Command, out: Output, ask?: Ask): void {
   onNetwork(members.command('show').argument('<id>'))
     .description('show a member or former member: profile, spaces, plans, tags, content, and what was done to them')
     .action(async (id: string, flags) => (await acts()).showMember(id, flags, out))
-  onNetwork(members.command('ban').argument('<id>'))
+  changing(onNetwork(members.command('ban').argument('<id>')))
     .description('ban a member from the network; they cannot join again')
     .option('--reason <text>', 'why, for other hosts')
     .option('--keep-plans', 'go on with their subscriptions and purchases')
     .action(async (id: string, flags) => (await acts()).banMember(id, flags, out))
-  onNetwork(members.command('remove').argument('<id>'))
+  changing(onNetwork(members.command('remove').argument('<id>')))
     .description('take a member out of the network; they may join again')
     .option('--cancel-plans', 'end their subscriptions and purchases, too')
     .action(async (id: string, flags) => (await acts()).removeMember(id, flags, out))
-  onNetwork(
-    members
-      .command('role')
-      .argument('<id>')
-      .addArgument(new Argument('<role>').choices(['host', 'moderator', 'contributor'])),
+  changing(
+    onNetwork(
+      members
+        .command('role')
+        .argument('<id>')
+        .addArgument(new Argument('<role>').choices(['host', 'moderator', 'contributor'])),
+    ),
   )
     .description('change what a member may do in the network')
     .action(async (id: string, role, flags) => (await acts()).changeRole(id, role, flags, out))
-  onNetwork(members.command('unban').argument('<id>'))
+  changing(onNetwork(members.command('unban').argument('<id>')))
     .description('lift the ban of a member, who may then join again')
     .action(async (id: string, flags) => (await load()).unbanMember(id, flags, out))
-  onNetwork(members.command('erase').argument('<id>'))
+  changing(onNetwork(members.command('erase').argument('<id>')))
     .description('erase a person for good: address, names, profile, answers, invites and uploads')
     .option('--yes', 'do not ask')
     .option('--assets <directory>', 'the directory of uploads; by default ./assets, or next to the file of the storage')
@@ -100,8 +102,10 @@ export function orderCommands(program: Command, out: Output): void {
     .option('--badges', 'list badges instead')
     .option('--unused', 'only those that no one carries')
     .action(async (flags) => (await load()).listTags(flags, out))
-  onNetwork(
-    tags.command('merge').argument('<from>', 'the id of the tag that goes').argument('<into>', 'the id of the one that stays'),
+  changing(
+    onNetwork(
+      tags.command('merge').argument('<from>', 'the id of the tag that goes').argument('<into>', 'the id of the one that stays'),
+    ),
   )
     .description('give every holder of one tag another one, and delete the first')
     .action(async (from: string, into: string, flags) => (await load()).mergeTags(from, into, flags, out))
@@ -111,11 +115,13 @@ export function orderCommands(program: Command, out: Output): void {
     .option('--closed', 'list closed ones instead')
     .option('--limit <number>', 'at most this many', entries, 50)
     .action(async (flags) => (await load()).listReports(flags, out))
-  onNetwork(
-    reports
-      .command('close')
-      .argument('<id>')
-      .addArgument(new Argument('<decision>').choices(['dismiss', 'delete_content', 'ban_author'])),
+  changing(
+    onNetwork(
+      reports
+        .command('close')
+        .argument('<id>')
+        .addArgument(new Argument('<decision>').choices(['dismiss', 'delete_content', 'ban_author'])),
+    ),
   )
     .description('close a report: dismiss it, delete the content, or ban its author')
     .action(async (id: string, decision, flags) => (await load()).closeReport(id, decision, flags, out))
@@ -124,7 +130,7 @@ export function orderCommands(program: Command, out: Output): void {
 export function keyCommands(program: Command, out: Output): void {
   const load = () => import('./keys.ts')
   const keys = program.command('keys').description('API keys of a network')
-  onNetwork(keys.command('create'))
+  changing(onNetwork(keys.command('create')))
     .description('create a key and print its token, once')
     .requiredOption('--name <text>', 'a descriptive name')
     .option('--scope <scope>', 'members:read, *:read, *, …; repeatable', list, [])
@@ -134,7 +140,7 @@ export function keyCommands(program: Command, out: Output): void {
   wide(onNetwork(keys.command('list')))
     .description('list keys, active and revoked')
     .action(async (flags) => (await load()).listKeys(flags, out))
-  onNetwork(keys.command('revoke').argument('<id>'))
+  changing(onNetwork(keys.command('revoke').argument('<id>')))
     .description('revoke a key, immediately and for good')
     .action(async (id: string, flags) => (await load()).revokeKey(id, flags, out))
 }
@@ -173,12 +179,12 @@ const withHeaders = (made: Command): Command =>
 export function endpointCommands(program: Command, out: Output): void {
   const load = () => import('./endpoints.ts')
   const endpoints = program.command('endpoints').description('webhook endpoints of a network; folkmoot-relay tests them')
-  withHeaders(withAttributes(withSecrets(onNetwork(endpoints.command('add'))), 'add'))
+  withHeaders(withAttributes(withSecrets(changing(onNetwork(endpoints.command('add')))), 'add'))
     .description(
       'register an endpoint, or change the one with this URL; omitted options stay, a new one gets every event in no order',
     )
     .action(async (flags) => (await load()).addEndpoint(flags, out))
-  withHeaders(withAttributes(onNetwork(endpoints.command('update').argument('<id>')), 'update'))
+  withHeaders(withAttributes(changing(onNetwork(endpoints.command('update').argument('<id>'))), 'update'))
     .description('change an endpoint; omitted options stay')
     .option('--key <key>', 'the key for a --url of another server, which gets no old key; better in a file')
     .option('--key-file <file>', 'a file that holds the key; - is standard input')
@@ -190,7 +196,7 @@ export function endpointCommands(program: Command, out: Output): void {
   onNetwork(endpoints.command('show').argument('<id>'))
     .description('show an endpoint, without key and secrets')
     .action(async (id: string, flags) => (await load()).showEndpoint(id, flags, out))
-  withSecrets(onNetwork(endpoints.command('rotate').argument('<id>')))
+  withSecrets(changing(onNetwork(endpoints.command('rotate').argument('<id>'))))
     .description('replace the signing secret (by default), the key, or both; the old one stays valid for a time')
     .option('--keep-old <duration>', 'how long the old one stays valid: 24h by default; 30m, 7d, 0', seconds('--keep-old'))
     .action(async (id: string, flags: EndpointFlags) => (await load()).rotateEndpoint(id, flags, out))
@@ -199,10 +205,10 @@ export function endpointCommands(program: Command, out: Output): void {
     ['disable', 'keep the events of an endpoint and send none'],
     ['remove', 'remove an endpoint'],
   ] as const)
-    onNetwork(endpoints.command(name).argument('<id>'))
+    changing(onNetwork(endpoints.command(name).argument('<id>')))
       .description(description)
       .action(async (id: string, flags) => (await load())[`${name}Endpoint`](id, flags, out))
-  onNetwork(endpoints.command('republish'))
+  changing(onNetwork(endpoints.command('republish')))
     .description('put every endpoint into the outbox again, encrypted with the first encryption key if there is one')
     .action(async (flags) => (await load()).republishEndpoints(flags, out))
   wide(onNetwork(endpoints.command('list')))

@@ -45,6 +45,10 @@ export const onStorage = (command: Command): Command =>
 export const onNetwork = (command: Command): Command =>
   onStorage(command).addOption(networkOption('the network; optional if there is only one'))
 
+/** For commands that change something. */
+export const changing = (command: Command): Command =>
+  command.option('--preview', 'show what it would change, and change nothing')
+
 /** For commands that print a table. */
 export const wide = (command: Command): Command => command.option('--wide', 'all columns, nothing shortened, times as ISO 8601')
 

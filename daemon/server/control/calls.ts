@@ -1,5 +1,5 @@
 /** The calls of commands to a community, by name: in their own process, or in a server over its control. */
-import type { Community } from '../../../lib/index.ts'
+import type { Community, HostCalls, Preview } from '../../../lib/index.ts'
 import type { LinkWishes, PanelLink } from '../panel/mount.ts'
 
 /** Every call of a command. One that is not here would work without a server, and fail with one running: the compiler refuses it. */
@@ -39,7 +39,25 @@ const names = [
   'addressWarning',
   'panelLink',
   'call',
+  'previewOf',
 ] as const
+
+/** The calls that change nothing. `call` does what the operation does that it names: commands only read with it. */
+const reading: ReadonlySet<string> = new Set<(typeof names)[number]>([
+  'networks.list',
+  'networks.find',
+  'keys.list',
+  'endpoints.list',
+  'endpoints.find',
+  'members.list',
+  'members.get',
+  'tags.list',
+  'reports.list',
+  'audit.list',
+  'outbox',
+  'addressWarning',
+  'call',
+])
 
 export const callNames: ReadonlySet<string> = new Set(names)
 
@@ -61,6 +79,8 @@ export type Operator = {
     outbox(): Promise<string>
     /** Why a relay may refuse the address of an endpoint; `undefined` if there is no reason, or if the relay is known to allow it. */
     addressWarning(url: string): Promise<string | undefined>
+    /** What a call would change, without its result. */
+    previewOf(name: string, args: readonly unknown[]): Promise<Omit<Preview, 'result'>>
   }
 
 /** The operator of a running server. */
@@ -80,12 +100,40 @@ type Tree = AnyFunction | { readonly [name: string]: Tree }
  * @param name one of `callNames`
  * @throws what the call throws
  */
-export async function runCall(operator: ServerOperator, name: string, args: readonly unknown[]): Promise<unknown> {
+export async function runCall(operator: object, name: string, args: readonly unknown[]): Promise<unknown> {
   if (!callNames.has(name)) throw new TypeError(`there is no call ${JSON.stringify(name)}`)
   let found = operator as unknown as Tree
   for (const part of name.split('.')) found = (found as Readonly<Record<string, Tree>>)[part] as Tree
   return (found as AnyFunction)(...args)
 }
+
+/**
+ * Binds `previewOf`.
+ * @param ruled refuses what the act would be refused
+ */
+export const previewsOf =
+  ({ preview }: Pick<Community, 'preview'>, ruled = async (calls: HostCalls) => calls): Operator['previewOf'] =>
+  async (name, args) => {
+    const { result: _, ...shown } = await preview(async (calls) => runCall(await ruled(calls), name, args))
+    return shown
+  }
+
+/** What the first call that writes would change. It ends the command. */
+export class Previewed extends Error {
+  readonly preview: Omit<Preview, 'result'>
+
+  constructor(preview: Omit<Preview, 'result'>) {
+    super('the call is only previewed')
+    this.preview = preview
+  }
+}
+
+/** The same operator, which changes nothing. */
+export const previewing = (operator: Operator): Operator =>
+  operatorOver(async (name, args) => {
+    if (reading.has(name)) return runCall(operator, name, args)
+    throw new Previewed(await operator.previewOf(name, args))
+  })
 
 /** An operator whose calls are all made by `send`. */
 export function operatorOver(send: (name: string, args: readonly unknown[]) => Promise<unknown>): ServerOperator {

@@ -1,5 +1,5 @@
 /** The relay of a server: in this process with `--relay`, or the one that its panel calls. */
-import type { Community } from '../../../lib/index.ts'
+import type { HostCalls } from '../../../lib/index.ts'
 import type { RelayAdmin } from '../../../lib/relay/relay-admin.ts'
 import type { Relay } from '../../relay/relay.ts'
 import { separateRelay } from '../panel/separate-relay.ts'
@@ -8,10 +8,10 @@ import type { ServeFlags } from './serve-flags.ts'
 import { guardOf, reach } from './served-community.ts'
 
 /** The community, whose endpoints follow the rules of the relay in this process. */
-export async function withRulesOfRelay(community: Community, flags: ServeFlags): Promise<Community> {
-  if (!flags.relay) return community
+export async function withRulesOfRelay<C extends Pick<HostCalls, 'endpoints' | 'by'>>(calls: C, flags: ServeFlags): Promise<C> {
+  if (!flags.relay) return calls
   const { withRelayRules } = await import('../operate/relay-rules.ts')
-  return withRelayRules(community, guardOf(flags))
+  return withRelayRules(calls, guardOf(flags))
 }
 
 /** @returns the relay for the panel; `undefined` if there is no way to reach one */

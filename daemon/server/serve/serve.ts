@@ -7,6 +7,7 @@ import type { Storage } from '../../../lib/storage/contract.ts'
 import { closeAll } from '../../close-all.ts'
 import type { Output } from '../../output.ts'
 import { missingSdk, tracingFor } from '../../telemetry.ts'
+import { previewsOf } from '../control/calls.ts'
 import { controlOf } from '../control/of-server.ts'
 import type { Demo } from '../demo/start.ts'
 import { withFaults } from '../faults/listener.ts'
@@ -170,6 +171,7 @@ async function openControl({ flags, log, url, onClose }: Starting, community: Co
     ...community,
     outbox: async () => outbox,
     // The relay of this process has refused what its settings do not allow.
+    previewOf: previewsOf(community, (calls) => withRulesOfRelay(calls, flags)),
     addressWarning: async (address: string) => (flags.relay ? undefined : refusedByDefault(address)),
     panelLink: async (wishes: LinkWishes) => panel.link(wishes),
   }
