@@ -38,7 +38,8 @@ export interface Overview {
  */
 export type OverviewOf = (network: Id | number) => Promise<Overview>
 
-const mostCounted = 100_000
+/** A number that is this high may be higher. */
+export const mostCounted = 100_000
 const mostPlans = 20
 const dayMs = 24 * 60 * 60 * 1000
 

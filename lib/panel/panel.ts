@@ -128,7 +128,7 @@ export function createPanel<Host = void>(community: Community, options: PanelOpt
     const network = await networkOf(visitor, name)
     if (!network) return message(404, 'Not found', 'There is no such network, or you have no access to it.')
     if (rest.length > 0) return respondWithPage(visit, network, rest)
-    return isSafe ? seeOther(relative(here, `${network.id}/keys`)) : wrongMethod(visit, ['GET'])
+    return isSafe ? seeOther(relative(here, `${network.id}/overview`)) : wrongMethod(visit, ['GET'])
   }
 
   /** Responds with a page of a network. */
@@ -178,8 +178,8 @@ export function createPanel<Host = void>(community: Community, options: PanelOpt
     if (!visit.isSafe) return wrongMethod(visit, ['GET'])
     const { items, next } = await networksOf(visitor, after)
     const [only] = items
-    if (only && items.length === 1 && after === '') return seeOther(`./${only.id}/keys`)
-    const list = html`<ul class="list">${items.map(({ id, title }) => html`<li><a href="./${id}/keys">${title}</a></li>`)}</ul>
+    if (only && items.length === 1 && after === '') return seeOther(`./${only.id}/overview`)
+    const list = html`<ul class="list">${items.map(({ id, title }) => html`<li><a href="./${id}/overview">${title}</a></li>`)}</ul>
 <nav class="pager" aria-label="Pages">${after !== '' && html`<a href="./">First</a>`}${next !== null && html`<a href="./?after=${next}">More</a>`}</nav>`
     const none = html`<p>There is no network that you have access to.</p>`
     const end = signOutForm(settings.signOut, (path) => relative(here, path))

@@ -1,6 +1,7 @@
-/** The overview: what is sent now, what fails, and what waits. */
+/** The overview: who is there, what needs somebody, what is sent now, what fails, and what waits. */
 import { isoTime } from '../../base/clock.ts'
 import type { KeyListing } from '../../host/keys.ts'
+import { mostCounted, type Overview } from '../../host/overview.ts'
 import type { KeyTraffic, Traffic, TrafficHour } from '../../http/traffic.ts'
 import { mostOfEndpoint, type RelayActivity, type RelayMinute, type RelayStatus } from '../../relay/relay-admin.ts'
 import { callRelay, relayNote } from '../layout/call-relay.ts'
@@ -12,6 +13,33 @@ import type { Route, View } from '../route.ts'
 import { barChart } from '../ui/chart.ts'
 import { type Html, html } from '../ui/html.ts'
 import { badge, note, number, own, table, time } from '../ui/parts.ts'
+
+/** One figure. */
+const figure = (name: string, value: unknown, more?: unknown): Html =>
+  html`<div class="card"><div class="soft">${name}</div><div class="big">${value}</div>${more && html`<div class="small">${more}</div>`}</div>`
+
+/** Counts have a bound, at which there may be more. */
+const upTo = (count: number): string => `${number(count)}${count >= mostCounted ? '+' : ''}`
+
+function people(view: View, { members, posts, comments, plans }: Overview): Html {
+  const rows = plans.map(
+    ({ name, members: count }) => html`<tr><th scope="row">${own(name)}</th><td data-label="Members">${upTo(count)}</td></tr>`,
+  )
+  const days = 'in 30 days'
+  return html`<h2>People</h2><div class="grid">
+${figure('Members', html`<a href="${view.link('members', { state: 'active' })}">${upTo(members.now)}</a>`, `${upTo(members.thirty_days_ago)} thirty days ago`)}
+${figure('Joined', upTo(members.joined), days)}${figure('Left', upTo(members.left), days)}
+${figure('Active in 7 days', upTo(members.active_7_days), `${upTo(members.active_30_days)} ${days}`)}
+${figure('Posts', upTo(posts), days)}${figure('Comments', upTo(comments), days)}</div>
+${plans.length > 0 && table({ label: 'Plans by members', columns: ['Plan', 'Members'], rows, kind: 'narrow' })}`
+}
+
+const reportsNote = (view: View, { open_reports }: Overview): Html | false =>
+  open_reports > 0 &&
+  note(
+    'warn',
+    html`<p><a href="${view.link('reports')}">${upTo(open_reports)} open abuse report${open_reports !== 1 && 's'}</a></p>`,
+  )
 
 const minutes = 180
 const minuteMs = 60_000
@@ -27,15 +55,15 @@ function everyMinute(given: readonly RelayMinute[], now: number): readonly Relay
 }
 
 /** Deliveries that nothing sends again by itself, and where they are listed. */
-function failedForGood(view: View, { endpoints }: RelayStatus): Html {
+function failedForGood(view: View, { endpoints }: RelayStatus) {
   const failed = endpoints.reduce((all, { dead }) => all + dead, 0)
   const isCapped = endpoints.some(({ dead }) => dead >= mostOfEndpoint)
-  const link = html`<a href="${view.link('deliveries', { state: 'dead' })}">not tried again</a>`
-  return html`<div class="card"><div class="soft">Failed for good</div><div class="big">${number(failed)}${isCapped && '+'}</div><div class="small">${failed > 0 ? link : 'no attempt left'}</div></div>`
+  return { failed, shown: `${number(failed)}${isCapped ? '+' : ''}`, list: view.link('deliveries', { state: 'dead' }) }
 }
 
 function charts(view: View, activity: RelayActivity, status: RelayStatus) {
   const now = view.settings.clock.now()
+  const { failed: dead, shown: deadShown, list } = failedForGood(view, status)
 
   const shown = everyMinute(activity.minutes, now)
   const sum = (of: (minute: RelayMinute) => number) => shown.reduce((all, each) => all + of(each), 0)
@@ -56,12 +84,12 @@ function charts(view: View, activity: RelayActivity, status: RelayStatus) {
     marked: each.circuit_changes > 0,
   }))
   const { pending } = activity
-  return html`<div class="grid">
-${failedForGood(view, status)}
-<div class="card"><div class="soft">Delivered</div><div class="big">${number(delivered)}</div><div class="small">in 3 hours</div></div>
-<div class="card"><div class="soft">Failed attempts</div><div class="big">${number(failed)}</div><div class="small">in 3 hours</div></div>
-<div class="card"><div class="soft">Waiting</div><div class="big">${number(pending.count)}${!pending.exact && '+'}</div>${activity.oldest_pending_at && html`<div class="small">oldest ${time(activity.oldest_pending_at)}</div>`}</div>
-<div class="card"><div class="soft">Circuit changes</div><div class="big">${number(changes)}</div><div class="small">in 3 hours</div></div></div>
+  return html`<h2>Deliveries</h2><div class="grid">
+${figure('Failed for good', deadShown, dead > 0 ? html`<a href="${list}">not tried again</a>` : 'no attempt left')}
+${figure('Delivered', number(delivered), 'in 3 hours')}
+${figure('Failed attempts', number(failed), 'in 3 hours')}
+${figure('Waiting', `${number(pending.count)}${pending.exact ? '' : '+'}`, activity.oldest_pending_at && html`oldest ${time(activity.oldest_pending_at)}`)}
+${figure('Circuit changes', number(changes), 'in 3 hours')}</div>
 <h2>Deliveries per minute</h2><div class="card">${
     delivered + failed + changes === 0
       ? html`<p class="soft">No attempt in the last 3 hours.</p>`
@@ -74,8 +102,10 @@ ${failedForGood(view, status)}
 
 const mostTroubles = 10
 
-/** Endpoints that need a person, in one box. */
-async function troubles(view: View, { running, endpoints }: RelayStatus): Promise<Html> {
+/** Endpoints and deliveries that need a person. */
+async function troubles(view: View, status: RelayStatus): Promise<Html> {
+  const { running, endpoints } = status
+  const { failed, shown, list } = failedForGood(view, status)
   const stopped = endpoints.filter(({ activity }) => !['delivering', 'paused'].includes(activity))
   const nameOf = endpointNames(stopped.length > 0 ? await view.community.endpoints.list(view.id) : [])
   const items = stopped
@@ -90,7 +120,10 @@ async function troubles(view: View, { running, endpoints }: RelayStatus): Promis
     html`<p>${number(stopped.length)} of ${number(endpoints.length)} endpoints ${stopped.length === 1 ? 'gets' : 'get'} no events now:</p>
 <ul class="list">${items}${more > 0 && html`<li><a href="${view.link('webhooks')}">${number(more)} more</a></li>`}</ul>`,
   )
-  return html`${!running && note('warn', html`<p>No relay runs now. Events wait.</p>`)}${stopped.length > 0 && box}`
+  return html`${!running && note('warn', html`<p>No relay runs now. Events wait.</p>`)}${stopped.length > 0 && box}${
+    failed > 0 &&
+    note('warn', html`<p><a href="${list}">${shown} ${failed === 1 ? 'delivery' : 'deliveries'} failed for good</a></p>`)
+  }`
 }
 
 /** The requests of each hour. */
@@ -152,14 +185,17 @@ async function show(view: View): Promise<PanelResponse> {
     activity: await relay.activity({ network_id: view.id, minutes }),
     status: await relay.status({ network_id: view.id }),
   }))
+  const network = await view.community.overview(view.id)
   const traffic = await view.community.traffic(view.id)
   const keys = await keysInUse(view, traffic)
   return page(
     layout(
       view,
       'Overview',
-      html`<div class="head"><h1>Overview</h1></div>${relayNote(result)}
-<div data-refresh="30" data-part="overview">${result.there && html`${await troubles(view, result.value.status)}${charts(view, result.value.activity, result.value.status)}`}</div>
+      html`<div class="head"><h1>Overview</h1></div>${reportsNote(view, network)}${relayNote(result)}
+<div data-refresh="30" data-part="troubles">${result.there && (await troubles(view, result.value.status))}</div>
+${people(view, network)}
+<div data-refresh="30" data-part="overview">${result.there && charts(view, result.value.activity, result.value.status)}</div>
 <div data-refresh="30" data-part="traffic">${requestsOf(traffic)}
 <h2>Recently used keys</h2>${keys}</div>`,
     ),

@@ -86,7 +86,7 @@ test('the link in the line of serve --json --demo works once, and its cookie is 
   expect(cookie).toMatch(/^folkmoot-panel-\d+=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/)
   expect((await get(server.facts.panel)).status).toBe(403)
   const first = await get(at(''), { cookie: cookie.split(';')[0] ?? '' })
-  expect([first.status, first.headers.get('location')]).toEqual([303, './1/keys'])
+  expect([first.status, first.headers.get('location')]).toEqual([303, './1/overview'])
 })
 
 test('a look ahead does not use a link up, and on a page of another site it yields a page with the way in', async () => {

@@ -104,10 +104,10 @@ test('another network gets the response of one that does not exist', async () =>
 
 test('a single network opens directly, several are a list', async () => {
   const one = await createTestPanel({ ...admin, networks: [1] })
-  expect((await one.get('')).headers.get('location')).toBe('./1/keys')
+  expect((await one.get('')).headers.get('location')).toBe('./1/overview')
   const all = await createTestPanel()
   const { status, text } = await all.get('')
-  expect({ status, links: text.match(/\.\/\d+\/keys/g) }).toEqual({ status: 200, links: ['./1/keys', './2/keys'] })
+  expect({ status, links: text.match(/\.\/\d+\/\w+/g) }).toEqual({ status: 200, links: ['./1/overview', './2/overview'] })
 })
 
 test('many networks are a list in pages, and a page that cannot be is refused', async () => {
@@ -116,8 +116,8 @@ test('many networks are a list in pages, and a page that cannot be is refused', 
   for (let id = 3; id <= 101; id++)
     await community.networks.create({ id, subdomain: `network-${id}`, title: `Network ${id}`, owner })
   const [first, second] = [(await get('')).text, (await get('?after=100')).text]
-  expect([first.match(/\.\/\d+\/keys/g)?.length, first.includes('href="./?after=100"')]).toEqual([100, true])
-  expect(second.match(/\.\/\d+\/keys/g)).toEqual(['./101/keys'])
+  expect([first.match(/\.\/\d+\/overview/g)?.length, first.includes('href="./?after=100"')]).toEqual([100, true])
+  expect(second.match(/\.\/\d+\/overview/g)).toEqual(['./101/overview'])
   expect((await get('?after=x')).status).toBe(422)
 })
 

@@ -33,6 +33,37 @@ test('the overview draws the requests of each hour, and the use of each key', as
   expect(text).not.toContain('style=')
 })
 
+test('the panel opens on the overview: who is there, and what needs somebody', async () => {
+  const relay = relayOf()
+  relay.endpoints.push({ endpoint_id: '7', dead: 1 })
+  const { get, community, owner } = await createTestPanel(admin, { relay })
+  expect((await get('1')).headers.get('location')).toBe('./1/overview')
+  const figures = (text: string) =>
+    Object.fromEntries(
+      [...text.matchAll(/<div class="soft">([^<]*)<\/div><div class="big">(?:<a[^>]*>)?(\d+)/g)].map(([, name = '', count]) => [
+        name,
+        count,
+      ]),
+    )
+  const before = (await get('1/overview')).text
+  expect(before).not.toContain('open abuse report')
+  expect(figures(before)).toMatchObject({ Members: '1', Joined: '1', Left: '0', Posts: '0', Comments: '0' })
+  const network = '1'
+  const body = { email: 'grace@example.org', first_name: 'Grace', last_name: 'Hopper' }
+  const { id } = await community.call('members.create', { network, body })
+  await community.members.remove('1', id)
+  const space = await community.call('spaces.create', { network, body: { name: 'Garden' } })
+  await community.call('posts.create', { network, body: { space_id: space.id, title: 'Roses', description: 'x' } })
+  await community.notify.plan({ network, name: 'Gold & <b>more</b>', pricing_type: 'subscription' })
+  const report = { targetable_type: 'User', targetable_id: id, report_type: 'spam' } as const
+  await community.notify.abuseReport({ network, member_id: owner.id, ...report })
+  const after = (await get('1/overview')).text
+  expect(figures(after)).toMatchObject({ Members: '1', Joined: '2', Left: '1', Posts: '1' })
+  expect(after).toContain('<a href="../1/reports">1 open abuse report</a>')
+  expect(after).toContain('1 delivery failed for good</a>')
+  expect(after).toContain('<bdi>Gold &amp; &lt;b&gt;more&lt;/b&gt;</bdi></th><td data-label="Members">0</td>')
+})
+
 test('the reference has a page for every operation', async () => {
   const { get, community } = await createTestPanel()
   const { text } = await get('1/reference')
