@@ -76,7 +76,7 @@ export function createProgram({
 
   initCommand(program, out, version, ask)
   networkCommands(program, out)
-  memberCommands(program, out, ask)
+  memberCommands(program, out, ask, draw)
   orderCommands(program, out)
   keyCommands(program, out)
   endpointCommands(program, out)

@@ -11,6 +11,7 @@ import { segmentTitled } from '../rules/titles.ts'
 import type { Settings } from '../settings.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
+import { audit } from '../storage/tables/administration.ts'
 import { type CustomFieldRow, customFields } from '../storage/tables/custom-fields.ts'
 import { type MemberRow, members } from '../storage/tables/members.ts'
 import { answerOfText } from './answer-text.ts'
@@ -71,6 +72,8 @@ export interface ImportReport {
   readonly refused: number
   /** Columns that are no field of a member, which were left out. */
   readonly ignored: readonly string[]
+  /** The first thousand rows and values that were refused. */
+  readonly refusals: readonly ImportRefusal[]
 }
 
 /** The calls that a row needs. */
@@ -89,6 +92,7 @@ const Options = shape({
   welcome: optional(BoolInput),
 })
 
+const mostRefusals = 1000
 /** Rows of one transaction. */
 const batchSize = 100
 const account = ['email', 'first_name', 'last_name', 'role', 'member_type'] as const
@@ -113,7 +117,8 @@ export const importOf =
     const byTitle = new Map(fields.map((field) => [field.title.trim().toLowerCase(), field]))
     const counts = { rows: 0, created: 0, updated: 0, known: 0, refused: 0 }
     const ignored = new Set<string>()
-    const report = (): ImportReport => ({ name, ...counts, ignored: [...ignored] })
+    const refusals: ImportRefusal[] = []
+    const report = (): ImportReport => ({ name, ...counts, ignored: [...ignored], refusals })
     const line = (details: object) =>
       changes.change(network, isoTime(clock.now()), async () => {
         const subject = { type: 'network', id: network, name } as const
@@ -146,7 +151,10 @@ export const importOf =
       }, quiet)
       for (const outcome of ['created', 'updated', 'known', 'refused'] as const) counts[outcome] += done[outcome]
       counts.rows += batch.length
-      for (const note of notes) onRefused?.(note)
+      for (const note of notes) {
+        if (refusals.length < mostRefusals) refusals.push(note)
+        onRefused?.(note)
+      }
       onProgress?.(report())
     }
 
@@ -216,7 +224,7 @@ export const importOf =
       return isThere ? 'updated' : 'created'
     }
 
-    await line({ stage: 'started' })
+    if (!(await changes.read(network, (tx) => hasBegun(tx, name)))) await line({ stage: 'started' })
     let batch: NumberedRow[] = []
     let number = 0
     for await (const values of rows) {
@@ -228,8 +236,7 @@ export const importOf =
       }
     }
     if (batch.length > 0) await runBatch(batch)
-    const { ignored: _, name: _name, ...ended } = report()
-    await line({ stage: signal?.aborted ? 'stopped' : 'ended', ...ended })
+    await line({ stage: signal?.aborted ? 'stopped' : 'ended', ...counts })
     return report()
   }
 
@@ -297,6 +304,13 @@ function readRow({ number, values }: NumberedRow, byTitle: ReadonlyMap<string, C
     answers: own,
     problems,
   }
+}
+
+/** Whether the audit has the beginning of an import, of which this call is a further part. */
+async function hasBegun(tx: ScopedTx, name: string): Promise<boolean> {
+  const order = { by: 'id', direction: 'desc' } as const
+  const lines = await tx.find(audit, { where: { action: 'members.imported' }, order, limit: 100 })
+  return lines.some(({ details }) => details['name'] === name)
 }
 
 /** The members of these addresses. */

@@ -43,7 +43,7 @@ export function networkCommands(program: Command, out: Output): void {
     .action(async (name: string | undefined, flags) => (await load()).updateNetwork(name, flags, out))
 }
 
-export function memberCommands(program: Command, out: Output, ask?: Ask): void {
+export function memberCommands(program: Command, out: Output, ask?: Ask, draw?: (line: string) => void): void {
   const load = () => import('./former-members.ts')
   const acts = () => import('./member-acts.ts')
   const members = program.command('members').description('members of a network')
@@ -55,6 +55,18 @@ export function memberCommands(program: Command, out: Output, ask?: Ask): void {
   listing
     .option('--limit <number>', 'at most this many', entries, 50)
     .action(async (flags) => (await load()).listMembers(flags, out))
+  onNetwork(members.command('import').argument('<file>', 'a .csv or .ndjson file; - is standard input, as CSV'))
+    .description('import members: email, first_name, last_name or name, further fields, and custom fields by their titles')
+    .option('--map <column=field>', 'what a column of the file is; repeatable', list, [])
+    .option('--name <text>', 'the name of the import, a tag of its members; by default with the time')
+    .option('--plan <id>', 'a plan that they get; repeatable', list, [])
+    .option('--space <id>', 'a space that they join; repeatable', list, [])
+    .option('--tag <title>', 'a tag that they get; repeatable', list, [])
+    .option('--update', 'change members who are there to what the file says')
+    .option('--quiet', 'send no events')
+    .option('--welcome', 'ask the host to mail a welcome')
+    .option('--refused <file>', 'where refused rows are listed; by default FILE.refused.csv')
+    .action(async (file: string, flags) => (await import('./import.ts')).importMembers(file, flags, out, draw))
   onNetwork(members.command('show').argument('<id>'))
     .description('show a member or former member: profile, spaces, plans, tags, content, and what was done to them')
     .action(async (id: string, flags) => (await acts()).showMember(id, flags, out))

@@ -23,6 +23,7 @@ const names = [
   'members.list',
   'members.get',
   'members.ban',
+  'members.import',
   'members.remove',
   'members.changeRole',
   'members.unban',

@@ -1,6 +1,6 @@
 /** The commands for networks, members, keys and endpoints, and how they refuse. */
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -161,6 +161,30 @@ test('a member is shown, promoted, removed and banned, and the last host stays',
   expect(await one('members', 'role', ada.id, 'host')).toMatchObject({ id: ada.id, role: 'host', network_id: network.id })
   const shown = await text('members', 'show', ada.id)
   expect(shown).toMatch(/^name: +Ada Ash\naddress: +ada@example.org\nstate: +active, full host\njoined: /)
+})
+
+test('members are imported from CSV and NDJSON, and refused rows are listed', async () => {
+  const { directory, one, all, text, refusal } = await storageWithNetwork()
+  const file = join(directory, 'people.csv')
+  await writeFile(file, 'Mail;name;Shoe\r\ngrace@example.org;Grace Oak;43\r\nno address;Ben;40\r\n')
+  expect(await refusal('members', 'import', file, '--map', 'E-Mail=email')).toMatch(
+    /has no column "E-Mail"; it has Mail, name, Shoe$/,
+  )
+  expect(await refusal('members', 'import', join(directory, 'none.csv'))).toMatch(
+    /none.csv can't be read: there is no such file$/,
+  )
+  const report = await one('members', 'import', file, '--map', 'Mail=email', '--name', 'Spring', '--tag', 'Founder')
+  const refused_file = `${file}.refused.csv`
+  const counts = { rows: 2, created: 1, updated: 0, known: 0, refused: 1 }
+  expect(report).toEqual({ name: 'Spring', ...counts, ignored: ['Shoe'], refused_file })
+  expect(readFileSync(refused_file, 'utf8')).toMatch(/^row,email,column,reason,is_imported\r\n2,no address,email,email must be/)
+  const lines = join(directory, 'people.ndjson')
+  await writeFile(lines, '{"email":"grace@example.org"}\n{"email":"ida@example.org","first_name":"Ida"}\n')
+  const printed = await text('members', 'import', lines, '--name', 'Spring')
+  expect(printed).toContain('1 members of paint-pals created, 0 updated, 1 were there, 0 rows refused.')
+  const tag = (await all('tags', 'list')).find(({ title }) => title === 'Spring')
+  expect(tag).toMatchObject({ member_count: 2 })
+  expect(await all('members', 'list', '--tag-id', tag?.id ?? '')).toHaveLength(2)
 })
 
 test('tags are listed with their counts and merged, and reports closed', async () => {

@@ -33,7 +33,16 @@ test('rows become members with their profile, tags, answers, spaces and events',
   ]
   const { report, refused } = await importing(run, rows, { name: 'Spring', space_ids: [space.id] })
   expect(refused).toEqual([])
-  expect(report).toEqual({ name: 'Spring', rows: 2, created: 2, updated: 0, known: 0, refused: 0, ignored: ['Shoe'] })
+  expect(report).toEqual({
+    name: 'Spring',
+    rows: 2,
+    created: 2,
+    updated: 0,
+    known: 0,
+    refused: 0,
+    ignored: ['Shoe'],
+    refusals: [],
+  })
   const events = typesOf(run.newEvents())
   expect(events.filter((type) => type === 'MemberJoinedHook')).toHaveLength(4)
   expect(events).not.toContain('WelcomeEmailRequestedHook')
