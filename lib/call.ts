@@ -4,7 +4,8 @@
  */
 import type * as v from 'valibot'
 import type { Context } from './context.ts'
-import type { EventName, PayloadOf } from './events/catalogue.ts'
+import type { EventName, PayloadOf, UpdateName } from './events/catalogue.ts'
+import type { Change } from './events/changed.ts'
 import type { Fields } from './fields.ts'
 import type { Conditions, Query } from './storage/contract.ts'
 import type { Id, Row, Table } from './storage/table.ts'
@@ -46,8 +47,11 @@ export interface Page<Item> {
 
 /** A context in which these events may be published: what rules need that several operations share. */
 export interface Emitter<E extends EventName> extends Context {
-  /** Publishes an event in this transaction. */
-  emit<Name extends E>(name: Name, payload: PayloadOf<Name>): void
+  /**
+   * Publishes an event in this transaction.
+   * @param change of an update: the record before and after, so that the changed fields are named
+   */
+  emit<Name extends E>(name: Name, payload: PayloadOf<Name>, ...change: Name extends UpdateName ? [Change] : []): void
 }
 
 /** The rows of a list, and their order. */
@@ -112,7 +116,7 @@ export interface AnyCall extends Context {
   /** The result of `prepare`; `undefined` without one. */
   readonly prepared: unknown
   /** Publishes an event in this transaction; its payload must fit the event's schema. */
-  emit(name: EventName, payload: unknown): void
+  emit(name: EventName, payload: unknown, change?: Change): void
   /** One page of a table, as the request's `page`, `per_page` and `after` say. See `Pager`. */
   page<R extends Row, N>(
     table: Table<R, N>,

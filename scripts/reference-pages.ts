@@ -7,7 +7,14 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type * as v from 'valibot'
 import { defaultSettings, settingRules } from '../daemon/relay/settings.ts'
-import { catalogue, type EventName, eventDescription, hostCatalogue, payloadSchema } from '../lib/events/catalogue.ts'
+import {
+  catalogue,
+  type EventName,
+  eventDescription,
+  fieldsOfUpdate,
+  hostCatalogue,
+  payloadSchema,
+} from '../lib/events/catalogue.ts'
 import { defaultTextLimits } from '../lib/fields.ts'
 import { defaultLimits } from '../lib/limits.ts'
 import { exampleOf } from '../lib/openapi/example.ts'
@@ -57,7 +64,8 @@ function eventsPage(): string {
       payload: exampleOf(writer.of(payloadSchema(name)), writer.components),
     }
     const cause = by ? `Operations: ${by}.` : 'No operation causes it; the host reports it.'
-    return `### ${name}Hook\n\n${eventDescription(name)}\n\n${cause}\n\n\`\`\`json\n${JSON.stringify(body, null, 2)}\n\`\`\`\n`
+    const changed = fieldsOfUpdate(name).length > 0 ? ' It names its changed fields.' : ''
+    return `### ${name}Hook\n\n${eventDescription(name)}${changed}\n\n${cause}\n\n\`\`\`json\n${JSON.stringify(body, null, 2)}\n\`\`\`\n`
   }
   const integration = Object.keys(catalogue) as (keyof typeof catalogue)[]
   const host = Object.keys(hostCatalogue) as (keyof typeof hostCatalogue)[]
@@ -67,6 +75,8 @@ ${code('host')} receives the ${host.length} kinds at the end of this page instea
 
 Some events, such as course progress, have no operation behind them. The host reports those with ${code('community.notify')} or
 ${code('community.publish')}; see [embedding/events.md](embedding/events.md).
+
+Events of updates name the [changed fields](webhooks/receive.md#changed-fields) in the header ${code('folkmoot-changed')}.
 
 The bodies are examples with every field filled in. Many fields may be ${code('null')}: ${code('GET /webhooks/v1/spec.json')} has the schemas.
 

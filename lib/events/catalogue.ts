@@ -5,10 +5,11 @@
 import type * as v from 'valibot'
 import type { Id as IdText } from '../base/ids.ts'
 import { Comment } from '../records/comment.ts'
-import { EventPayload } from '../records/event.ts'
+import { Event, EventPayload } from '../records/event.ts'
+import { Member, MemberUpdate as MemberUpdateRequest } from '../records/member.ts'
 import { Purchase, Subscription } from '../records/payment.ts'
-import { HotColdPollPayload, MultipleChoicePollPayload, PercentagePollPayload } from '../records/poll.ts'
-import { PostPayload } from '../records/post.ts'
+import { HotColdPollPayload, MultipleChoicePollPayload, PercentagePollPayload, Poll } from '../records/poll.ts'
+import { Post, PostPayload } from '../records/post.ts'
 import { Reaction } from '../records/reaction.ts'
 import { Rsvp } from '../records/rsvp.ts'
 import {
@@ -50,13 +51,37 @@ const event = <S extends v.GenericSchema>(payload: S, description: string, subje
   ...{ payload, description, subject },
 })
 
+interface UpdateDeclaration<S extends v.GenericSchema = v.GenericSchema> extends EventDeclaration<S> {
+  /** The names of the fields that may be named as changed. */
+  readonly fields: readonly string[]
+}
+
+/**
+ * Declares the event of an update.
+ * @param records those whose fields it changes
+ */
+const update = <S extends v.GenericSchema>(
+  payload: S,
+  description: string,
+  subject: SubjectRule,
+  ...records: readonly { readonly entries: Readonly<Record<string, unknown>> }[]
+): UpdateDeclaration<S> => ({
+  ...event(payload, description, subject),
+  fields: [...new Set(records.flatMap(({ entries }) => Object.keys(entries)))],
+})
+
 const declared = {
   ArticleCreated: event(
     PostPayload,
     'A member or a key published an article. Use it to announce longer texts apart from posts.',
     post,
   ),
-  ArticleUpdated: event(PostPayload, 'The title or content of an article changed. Use it to keep a copy of it up to date.', post),
+  ArticleUpdated: update(
+    PostPayload,
+    'The title or content of an article changed. Use it to keep a copy of it up to date.',
+    post,
+    Post,
+  ),
   CommentCreated: event(
     Comment,
     'A comment on a post, poll, question or event was created, or a reply to one. Use it to notify the author or to moderate.',
@@ -72,10 +97,11 @@ const declared = {
     'An answer to a custom field was cleared or deleted. When a member leaves, their answers go without this event.',
     member,
   ),
-  CustomFieldResponseUpdated: event(
+  CustomFieldResponseUpdated: update(
     AnswerUpdated,
     'An answer to a custom field changed; the payload has the value before and now.',
     member,
+    AnswerCreated,
   ),
   EventCanceled: event(
     EventPayload,
@@ -88,10 +114,12 @@ const declared = {
     'The host called off one occurrence of a series; the others take place.',
     about('post', 'event.id'),
   ),
-  EventUpdated: event(
+  EventUpdated: update(
     EventPayload,
     'An event changed, such as its time, its place or its series. Use it to correct calendars; RSVPs that move or go follow with events of their own.',
     post,
+    Event,
+    EventPayload,
   ),
   GiftLeaderboardUpdated: event(
     GiftLeaderboard,
@@ -99,10 +127,11 @@ const declared = {
     about('gift_leaderboard', 'type'),
   ),
   HotColdPollCreated: event(HotColdPollPayload, 'A hot or cold poll was published, in which members answer on a scale.', post),
-  HotColdPollUpdated: event(
+  HotColdPollUpdated: update(
     HotColdPollPayload,
     'The title or description of a hot or cold poll changed. Votes send nothing.',
     post,
+    Poll,
   ),
   InviteRequested: event(
     InviteRequest,
@@ -183,47 +212,57 @@ const declared = {
     'A member lost a tag, or the tag was deleted. When a member leaves, their tags go without this event.',
     member,
   ),
-  MemberUpdated: event(
+  MemberUpdated: update(
     MemberUpdate,
     'The role, profile, address or consent of a member changed. Use it to keep a copy of their record up to date.',
     member,
+    Member,
+    MemberUpdateRequest,
   ),
   MultipleChoicePollCreated: event(
     MultipleChoicePollPayload,
     'A multiple-choice poll was published. The payload has its choices.',
     post,
   ),
-  MultipleChoicePollUpdated: event(
+  MultipleChoicePollUpdated: update(
     MultipleChoicePollPayload,
     'The title or description of a multiple-choice poll changed. Votes send nothing.',
     post,
+    Poll,
   ),
   PercentagePollCreated: event(
     PercentagePollPayload,
     'A percentage poll was published, in which members share out percents.',
     post,
   ),
-  PercentagePollUpdated: event(
+  PercentagePollUpdated: update(
     PercentagePollPayload,
     'The title or description of a percentage poll changed. Votes send nothing.',
     post,
+    Poll,
   ),
   PostCreated: event(
     PostPayload,
     'A post, an announcement or an introduction was published. Articles, polls, questions and events have events of their own.',
     post,
   ),
-  PostUpdated: event(
+  PostUpdated: update(
     PostPayload,
     'The title or content of a post, an announcement or an introduction changed. Use it to keep a copy of it up to date.',
     post,
+    Post,
   ),
   QuestionCreated: event(
     PostPayload,
     'A question was published, which members answer in their own words. It has the payload of a post.',
     post,
   ),
-  QuestionUpdated: event(PostPayload, 'The title or description of a question changed. It has the payload of a post.', post),
+  QuestionUpdated: update(
+    PostPayload,
+    'The title or description of a question changed. It has the payload of a post.',
+    post,
+    Post,
+  ),
   ReactionCreated: event(
     Reaction,
     'A member reacted to a post or a comment, or replaced their reaction by another emoji.',
@@ -245,7 +284,7 @@ const declared = {
     'An answer to an event was deleted, or its date went when the series changed. Answers that go with an event or a member send nothing.',
     rsvp,
   ),
-  RsvpUpdated: event(Rsvp, 'An answer to an event changed, or moved along with its occurrence.', rsvp),
+  RsvpUpdated: update(Rsvp, 'An answer to an event changed, or moved along with its occurrence.', rsvp, Rsvp),
 } as const
 
 /**
@@ -291,6 +330,11 @@ export type WebhookName = keyof typeof catalogue
 export type HostEventName = keyof typeof hostCatalogue
 /** Any event, without the `Hook` that it ends in on the wire. */
 export type EventName = WebhookName | HostEventName
+
+/** The event of an update, which is emitted with the record before and after. */
+export type UpdateName = {
+  [Name in keyof typeof declared]: (typeof declared)[Name] extends UpdateDeclaration ? Name : never
+}[keyof typeof declared]
 
 /** The payload that `emit` takes for an event. */
 export type PayloadOf<Name extends EventName> = v.InferInput<(typeof everything)[Name]>
@@ -339,6 +383,12 @@ export function subjectOf(event_type: string, payload: unknown): string | undefi
   const name = unsuffixed(event_type)
   const subject = isIn(declaredEvents, name) ? declaredEvents[name].subject(payload) : undefined
   return subject !== undefined && subject.length <= 200 ? subject : undefined
+}
+
+/** The names of the fields that an event may name as changed; none if it is no update of the API. */
+export function fieldsOfUpdate(name: EventName): readonly string[] {
+  const declaration: EventDeclaration & Partial<UpdateDeclaration> = declaredEvents[name]
+  return declaration.fields ?? []
 }
 
 /** Whether an event is for the host's own endpoint alone. */

@@ -3,12 +3,15 @@ import { uuidAt } from '../base/uuid.ts'
 import type { EventRecord } from '../outbox/record.ts'
 import type { RecordWriter } from '../records/json/writer.ts'
 import type { Id } from '../storage/table.ts'
-import { type CommittedEvent, type EventName, isForHost, payloadSchema, subjectOf } from './catalogue.ts'
+import { type CommittedEvent, type EventName, fieldsOfUpdate, isForHost, payloadSchema, subjectOf } from './catalogue.ts'
+import { type Change, changedFields } from './changed.ts'
 
 /** An event before it has an envelope. */
 export interface Emission {
   readonly name: EventName
   readonly payload: unknown
+  /** Of an update: the record before and after. */
+  readonly change?: Change | undefined
   /** Its id, if the caller needs it before the envelope; made with the envelope by default. */
   readonly event_id?: string
 }
@@ -26,7 +29,7 @@ export const newEventId = (now: string, chance: Chance): string => uuidAt(Date.p
  * @param chance makes the id of the event
  */
 export function envelope(
-  { name, payload, event_id: given }: Emission,
+  { name, payload, change, event_id: given }: Emission,
   {
     network_id,
     now,
@@ -42,7 +45,13 @@ export function envelope(
   // Ids, times and names have no character that JSON escapes.
   const body = `{"event_id":"${event_id}","event_timestamp":"${now}","event_type":"${event_type}","payload":${text}}`
   const facts = { kind: 'event', network_id, event_id, event_type, event_timestamp: now, audience } as const
-  return subject === undefined ? { ...facts, body } : { ...facts, subject, body }
+  const changed = change ? changedFields(fieldsOfUpdate(name), change) : []
+  return {
+    ...facts,
+    ...(subject === undefined ? {} : { subject }),
+    ...(changed.length === 0 ? {} : { changed }),
+    body,
+  }
 }
 
 /** An event as hooks get it, from its record. */

@@ -44,9 +44,9 @@ export function makeCall(settings: Settings, run: Run, { tx, principal, newId, e
     query: run.query,
     body: run.body,
     prepared: run.prepared,
-    emit(name, payload) {
+    emit(name, payload, change) {
       if (api && !api.emits.includes(name)) throw new Error(`${api.id} does not declare the event ${name}`)
-      emissions.push({ name, payload })
+      emissions.push({ name, payload, change })
     },
     async page(table, query, presentRows) {
       const page = await readPage(tx, table, paging, query)

@@ -1,6 +1,7 @@
 /** The OpenAPI 3.1 document of the webhooks, made from the catalogue of events. */
-import { catalogue, eventDescription, type WebhookName } from '../events/catalogue.ts'
+import { catalogue, eventDescription, fieldsOfUpdate, type WebhookName } from '../events/catalogue.ts'
 import type { JsonSchema } from '../fields.ts'
+import { changedHeader } from '../outbox/headers.ts'
 import { type Document, info, json } from './parts.ts'
 import { type SchemaSettings, schemaWriter } from './schema.ts'
 
@@ -32,12 +33,21 @@ export function webhooksDocument(settings: SchemaSettings): Document {
   }
 }
 
+const changed = {
+  name: changedHeader,
+  in: 'header',
+  description: 'The names of the public fields that changed, with commas between them.',
+  schema: { type: 'string', example: 'title,description' },
+  'x-extension': true,
+}
+
 const describeWebhook = (name: WebhookName, payload: JsonSchema) => ({
   operationId: `${name}Hook`,
   summary: `Delivers ${name}Hook.`,
   description: eventDescription(name),
   tags: ['webhooks'],
   security: [{ webhookKey: [] }],
+  ...(fieldsOfUpdate(name).length > 0 ? { parameters: [changed] } : {}),
   requestBody: {
     required: true,
     content: json({

@@ -7,6 +7,7 @@
  */
 import * as v from 'valibot'
 import { attributes, isoTime, requiredCapabilities, typeName } from './endpoint-attributes.ts'
+import { areFieldNames, fieldNamesRule } from './filter.ts'
 import { hasAuthorization } from './headers.ts'
 import { mostErasedIds, type OutboxRecord } from './record.ts'
 import { bodiesIn, type ParsedEvent } from './text.ts'
@@ -107,11 +108,12 @@ const erasureProblem = ({ ids }: Fields): Problem =>
     : `\`ids\` must be a list of 1 to ${mostErasedIds} texts of digits`
 
 function eventProblem(fields: Fields): Problem {
-  const { event_id, event_type, event_timestamp, subject, audience, body } = fields
+  const { event_id, event_type, event_timestamp, subject, changed, audience, body } = fields
   if (!matches(event_id, eventId)) return '`event_id` must be 1 to 200 printable ASCII characters'
   if (!matches(event_type, typeName)) return '`event_type` must be a name of at most 100 characters'
   if (!matches(event_timestamp, isoTime)) return '`event_timestamp` must be a time in ISO 8601'
   if (subject !== undefined && !matches(subject, eventId)) return '`subject` must be 1 to 200 printable ASCII characters'
+  if (changed !== undefined && !areFieldNames(changed)) return `\`changed\` ${fieldNamesRule}`
   if (!audiences.some((each) => each === audience)) return 'its `audience` is unknown to this version'
   return isObject(body) ? undefined : bodyProblem(body)
 }

@@ -1,4 +1,7 @@
-/** Filters of endpoints: which payloads they want. A filter is checked when it is given, and evaluated once for each event, at ingest. */
+/**
+ * Filters of endpoints: which events they want, by their payloads and by what they have changed. A filter is checked when it is
+ * given, and evaluated once for each event, at ingest.
+ */
 
 import { nearest } from '../base/suggest.ts'
 
@@ -42,6 +45,10 @@ export type Filter =
       /** This must not hold. */
       readonly not: Filter
     }
+  | {
+      /** At least one of these public fields was changed by the event, which is an update. */
+      readonly changed: readonly string[]
+    }
   | FilterCondition
 
 const mostConditions = 20
@@ -50,7 +57,7 @@ const mostValues = 100
 const longest = 256
 
 const operators = ['equals', 'in', 'exists', 'prefix'] as const
-const known: readonly string[] = ['all', 'any', 'not', 'path', ...operators]
+const known: readonly string[] = ['all', 'any', 'not', 'changed', 'path', ...operators]
 type Fields = Readonly<Record<string, unknown>>
 
 const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -58,6 +65,16 @@ const isValue = (value: unknown): boolean =>
   value === null || typeof value === 'boolean' || Number.isFinite(value) || (typeof value === 'string' && value.length <= longest)
 const isPointer = (path: unknown): boolean =>
   typeof path === 'string' && path.length <= longest && /^(?:\/(?:[^~/]|~[01])*)*$/.test(path)
+
+/** Whether these are names of fields, as an event and a filter have them. */
+export const areFieldNames = (given: unknown): given is readonly string[] =>
+  Array.isArray(given) &&
+  given.length > 0 &&
+  given.length <= mostValues &&
+  given.every((name) => typeof name === 'string' && /^\w{1,100}$/.test(name))
+
+/** The rule for names of fields, as the end of a sentence. */
+export const fieldNamesRule = `must be a list of 1 to ${mostValues} names of fields`
 
 /** What each operator takes, as the end of a sentence. */
 const rules: Readonly<Record<(typeof operators)[number], readonly [(given: unknown) => boolean, string]>> = {
@@ -92,10 +109,11 @@ export function conditionCount(filter: Filter): number {
 /** The mistake in a filter with its place, as the end of a sentence that begins with `filter`; `undefined` if there is none. */
 export function filterProblem(given: unknown): string | undefined {
   let conditions = 0
+  const counted = () => (++conditions > mostConditions ? `must have at most ${mostConditions} conditions` : undefined)
   const at = (place: string, rule: string) => (place === '' ? rule : `at ${place} ${rule}`)
   function problem(node: unknown, place: string, depth: number): string | undefined {
     const within = (name: string) => (place === '' ? name : `${place}.${name}`)
-    if (!isObject(node)) return at(place, 'must be an object with all, any, not, or a path')
+    if (!isObject(node)) return at(place, 'must be an object with all, any, not, changed, or a path')
     if (depth > mostDepth) return at(place, `is nested deeper than ${mostDepth} levels`)
     const names = Object.keys(node)
     const [name = ''] = names
@@ -110,24 +128,38 @@ export function filterProblem(given: unknown): string | undefined {
       }
       return undefined
     }
+    if (names.length === 1 && name === 'changed') return areFieldNames(node[name]) ? counted() : at(within(name), fieldNamesRule)
     const given = operators.filter((operator) => Object.hasOwn(node, operator))
     const [operator] = given
     if (!operator || names.length !== 2 || !Object.hasOwn(node, 'path'))
-      return at(place, `must have one of all, any and not, or a path and one of equals, in, exists and prefix${stranger(names)}`)
+      return at(
+        place,
+        `must have one of all, any, not and changed, or a path and one of equals, in, exists and prefix${stranger(names)}`,
+      )
     if (!isPointer(node['path']))
       return at(within('path'), `must be a JSON pointer such as /space_id, of at most ${longest} characters`)
     const [holds, rule] = rules[operator]
     if (!holds(node[operator])) return at(within(operator), rule)
-    return ++conditions > mostConditions ? `must have at most ${mostConditions} conditions` : undefined
+    return counted()
   }
   return problem(given, '', 1)
 }
 
-/** Whether a payload is what a filter wants. */
-export function matchesFilter(filter: Filter, payload: unknown): boolean {
-  if ('all' in filter) return filter.all.every((each) => matchesFilter(each, payload))
-  if ('any' in filter) return filter.any.some((each) => matchesFilter(each, payload))
-  if ('not' in filter) return !matchesFilter(filter.not, payload)
+/** Whether a filter has a condition on the fields that were changed. */
+export function usesChanged(filter: Filter): boolean {
+  if ('not' in filter) return usesChanged(filter.not)
+  return 'changed' in filter || ('all' in filter ? filter.all : 'any' in filter ? filter.any : []).some(usesChanged)
+}
+
+/**
+ * Whether an event is what a filter wants.
+ * @param changed the names of the fields that it has changed
+ */
+export function matchesFilter(filter: Filter, payload: unknown, changed: readonly string[] = []): boolean {
+  if ('all' in filter) return filter.all.every((each) => matchesFilter(each, payload, changed))
+  if ('any' in filter) return filter.any.some((each) => matchesFilter(each, payload, changed))
+  if ('not' in filter) return !matchesFilter(filter.not, payload, changed)
+  if ('changed' in filter) return filter.changed.some((name) => changed.includes(name))
   const found = isAt(payload, filter.path.split('/').map(unescaped), 1, testOf(filter))
   return 'exists' in filter ? found === filter.exists : found
 }

@@ -8,6 +8,9 @@ export interface Header {
   readonly value: string
 }
 
+/** The header with the names of the fields that an event has changed, between commas. */
+export const changedHeader = 'folkmoot-changed'
+
 /** The most headers of an endpoint, and the most characters of their names and values together. */
 export const mostHeaders = 20
 export const mostHeaderLength = 4096
@@ -18,7 +21,17 @@ const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
 const reserved = new RegExp(
   `^(?:${[
     ...['host', 'accept', 'user-agent', 'traceparent', 'tracestate', 'expect', 'connection', 'keep-alive'],
-    ...['te', 'trailers?', 'transfer-encoding', 'upgrade', 'http2-settings', 'content-.*', 'webhook-.*', 'proxy-.*'],
+    ...[
+      'te',
+      'trailers?',
+      'transfer-encoding',
+      'upgrade',
+      'http2-settings',
+      'content-.*',
+      'webhook-.*',
+      'folkmoot-.*',
+      'proxy-.*',
+    ],
   ].join('|')})$`,
   'i',
 )

@@ -21,6 +21,8 @@ export interface EventRecord {
   readonly audience: Audience
   /** The subject (`member:1001`): see `order`. Missing if a payload names none: such events share one. */
   readonly subject?: string
+  /** The names of the public fields that an update has changed. Missing: none, or not known. */
+  readonly changed?: readonly string[]
   /** The trace that it belongs to, as a `traceparent` of W3C, if the API is traced. A relay ignores any other text. */
   readonly trace?: string
   /** The whole webhook body, exactly as it goes over the wire. Never parsed and written again. */

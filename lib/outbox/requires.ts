@@ -3,6 +3,7 @@
  * them sends nothing: without a filter or a header that was configured, receivers would get what they must not, or refuse it.
  */
 import type { StoredAttributes } from './endpoint-attributes.ts'
+import { usesChanged } from './filter.ts'
 
 /** The attributes that change what is sent, or where: each of them is a capability. A new form of one is another capability. */
 const attributeCapabilities = [
@@ -14,13 +15,14 @@ const attributeCapabilities = [
 ] as const satisfies readonly (keyof StoredAttributes)[]
 
 /** The capabilities of this version. */
-export const capabilities: readonly string[] = [...attributeCapabilities, 'no-key']
+export const capabilities: readonly string[] = [...attributeCapabilities, 'filter-changed', 'no-key']
 
 /** The capabilities that an endpoint requires. */
 export const requiresOf = (
   endpoint: Pick<StoredAttributes, (typeof attributeCapabilities)[number] | 'key'>,
 ): readonly string[] => [
   ...attributeCapabilities.filter((name) => endpoint[name] != null),
+  ...(endpoint.filter && usesChanged(endpoint.filter) ? ['filter-changed'] : []),
   ...(endpoint.key === '' ? ['no-key'] : []),
 ]
 

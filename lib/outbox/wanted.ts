@@ -7,7 +7,8 @@ const payloadOf = (body: unknown): unknown =>
   typeof body === 'object' && body !== null ? (body as Readonly<Record<string, unknown>>)['payload'] : undefined
 
 /** By the body as it was parsed when the record was read. */
-const wantsEvent = (filter: Filter, event: EventRecord): boolean => matchesFilter(filter, payloadOf(parsedBody(event)))
+const wantsEvent = (filter: Filter, event: EventRecord): boolean =>
+  matchesFilter(filter, payloadOf(parsedBody(event)), event.changed)
 
 /** What decides which events an endpoint gets. */
 interface Receiver {
@@ -22,10 +23,10 @@ export const wants = ({ audience, events, filter }: Receiver, event: EventRecord
   (events === null || events.includes(event.event_type)) &&
   (filter === null || wantsEvent(filter, event))
 
-/** By the text of a body, as it is stored. One that is damaged is kept: the sender sees that. */
-export function wantsBody(filter: Filter, body: string): boolean {
+/** By the text of a body and the changed fields, as they are stored. A damaged body is kept: the sender sees that. */
+export function wantsBody(filter: Filter, body: string, changed: readonly string[]): boolean {
   try {
-    return matchesFilter(filter, payloadOf(JSON.parse(body)))
+    return matchesFilter(filter, payloadOf(JSON.parse(body)), changed)
   } catch {
     return true
   }

@@ -18,7 +18,10 @@ export interface TestEvent {
  * An event as it was received. Compare `event_type`, and TypeScript narrows `payload`: the kinds for integrations, those for
  * hosts, and the relay's test. A later version may send types that are missing here: leave them to a `default`.
  */
-export type ReceivedEvent = { [Name in EventName]: EventOf<Name> }[EventName] | TestEvent
+export type ReceivedEvent = ({ [Name in EventName]: EventOf<Name> }[EventName] | TestEvent) & {
+  /** Of an update, the names of the public fields that changed, as the header says: it isn't signed. Missing: not known. */
+  readonly changed?: readonly string[]
+}
 
 const longestId = 255
 const longestType = 100
@@ -29,9 +32,10 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 /**
  * The event in a verified body. Its envelope is checked; its payload has the form that the sender gave it.
+ * @param changed the header with the names of the changed fields
  * @throws WebhookError `body_invalid`
  */
-export function parseEvent(raw: Uint8Array): ReceivedEvent {
+export function parseEvent(raw: Uint8Array, changed: string | undefined): ReceivedEvent {
   const event = parsed(raw)
   if (!isObject(event)) throw new WebhookError('body_invalid', 'The body is not a JSON object.')
   const rules = {
@@ -43,7 +47,9 @@ export function parseEvent(raw: Uint8Array): ReceivedEvent {
   const wrong = Object.entries(rules).flatMap(([name, [isRight, rule]]) => (isRight ? [] : [`${name} must be ${rule}`]))
   if (wrong.length > 0) throw new WebhookError('body_invalid', `The body is not an event: ${wrong.join(', ')}.`)
   // The sender writes payloads by the same declarations as these types.
-  return event as unknown as ReceivedEvent
+  const received = event as unknown as ReceivedEvent
+  const names = changed?.match(/\w+/g)
+  return names ? { ...received, changed: names } : received
 }
 
 function parsed(raw: Uint8Array): unknown {

@@ -1,4 +1,5 @@
 import { systemClock } from '../base/clock.ts'
+import { changedHeader } from '../outbox/headers.ts'
 import { areEqualTexts, type Bytes } from './bytes.ts'
 import { isWebhookError, WebhookError } from './errors.ts'
 import { parseEvent, type ReceivedEvent } from './event.ts'
@@ -58,7 +59,7 @@ export async function receive(request: WebhookRequest, options: ReceiveOptions):
   await checkKey(header('authorization'), keys)
   const raw = await rawBody(request, maxBytes)
   if (secrets.length > 0) await verifySignature(header, raw, { secrets, tolerance, now: now() })
-  const event = parseEvent(raw)
+  const event = parseEvent(raw, header(changedHeader))
   return {
     event,
     raw,

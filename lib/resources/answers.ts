@@ -140,15 +140,17 @@ export const upsertAnswer = operation({
     // As everybody sees the member from now on, their categories included.
     const about = await aboutOf(call, parties)
     const text = textOfAnswer(field, row)
-    if (before)
-      call.emit('CustomFieldResponseUpdated', {
+    if (before) {
+      const previous = { text: textOfAnswer(field, before.row), segments: [...before.chosen] }
+      const payload = {
         ...about,
-        previous_text: textOfAnswer(field, before.row),
+        previous_text: previous.text,
         new_text: text,
-        previous_segments: [...before.chosen],
+        previous_segments: previous.segments,
         new_segments: chosen,
-      })
-    else call.emit('CustomFieldResponseCreated', { ...about, text, segments: chosen })
+      }
+      call.emit('CustomFieldResponseUpdated', payload, [previous, { text, segments: chosen }])
+    } else call.emit('CustomFieldResponseCreated', { ...about, text, segments: chosen })
     return presentAnswer(field, row, chosen)
   },
 })

@@ -250,7 +250,11 @@ export const updateEvent = operation({
     // An event and its post are one record: whichever of them changes, both did.
     await call.tx.touch(posts, id, { ...texts, last_activity_at: call.now, ...call.touch() })
     const event = found(await call.tx.touch(events, id, { ...changes, ...call.touch() }), 'Event')
-    call.emit('EventUpdated', await eventPayload(call, event))
+    const postNow = { ...post, ...withoutUndefined(texts) }
+    call.emit('EventUpdated', await eventPayload(call, event), [
+      { ...post, ...before },
+      { ...postNow, ...event },
+    ])
     await keepOccurrences(call, before, event)
     return presentEvent(call, event)
   },

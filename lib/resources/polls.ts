@@ -21,6 +21,7 @@ import { postPayload } from '../records/post.ts'
 import { requestNotification, summaryOf } from '../rules/posts.ts'
 import { hasTwins } from '../rules/titles.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
+import { differs } from '../storage/changes.ts'
 import type { Id, NewIn } from '../storage/table.ts'
 import { type PostRow, posts } from '../storage/tables/content.ts'
 import { spaces } from '../storage/tables/members.ts'
@@ -173,10 +174,13 @@ export const updatePoll = operation({
     const { description } = call.body
     const summary = description === undefined ? {} : { summary: summaryOf(description) }
     const changes = { ...call.body, ...summary, last_activity_at: call.now, ...call.touch() }
-    const post = found(await call.tx.update(posts, call.params.id, changes, { family: 'poll' }), 'Poll')
+    const locked = await call.tx.lock(posts, call.params.id, 'update')
+    const before = found(locked?.family === 'poll' ? locked : undefined, 'Poll')
+    if (!differs(before, changes)) return presentPoll(call, before)
+    const post = found(await call.tx.touch(posts, before.id, changes), 'Poll')
     const poll = await presentPoll(call, post)
-    if (post.poll_type === null) call.emit('QuestionUpdated', await postPayload(call, post))
-    else call.emit(updated[post.poll_type], pollPayload(poll))
+    if (post.poll_type === null) call.emit('QuestionUpdated', await postPayload(call, post), [before, post])
+    else call.emit(updated[post.poll_type], pollPayload(poll), [before, post])
     return poll
   },
 })

@@ -18,6 +18,7 @@ import { postFilters, postOrder } from '../rules/filters/content.ts'
 import { conditionsOf, fieldsOf } from '../rules/filters/filter.ts'
 import { mutedBy, requestNotification, summaryOf } from '../rules/posts.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
+import { differs } from '../storage/changes.ts'
 import { allOf } from '../storage/conditions.ts'
 import type { NewIn } from '../storage/table.ts'
 import { type PostRow, posts } from '../storage/tables/content.ts'
@@ -141,8 +142,11 @@ export const updatePost = operation({
     const { description } = call.body
     const text = description === undefined ? {} : { description: description || null, summary: summaryOf(description) }
     const changes = { ...call.body, ...text, last_activity_at: call.now, ...call.touch() }
-    const post = found(await call.tx.update(posts, call.params.id, changes, { family: 'post' }), 'Post')
-    call.emit(post.post_type === 'article' ? 'ArticleUpdated' : 'PostUpdated', await postPayload(call, post))
+    const locked = await call.tx.lock(posts, call.params.id, 'update')
+    const before = found(locked?.family === 'post' ? locked : undefined, 'Post')
+    if (!differs(before, changes)) return presentPost(call, before)
+    const post = found(await call.tx.touch(posts, before.id, changes), 'Post')
+    call.emit(post.post_type === 'article' ? 'ArticleUpdated' : 'PostUpdated', await postPayload(call, post), [before, post])
     if (call.query.notify) requestNotification(call, post, await mutedBy(call, post))
     return presentPost(call, post)
   },

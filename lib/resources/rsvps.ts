@@ -4,7 +4,7 @@ import { describe, IdInput, optional, paged, request, ZonedTimestampInput } from
 import { operation } from '../operation.ts'
 import { Rsvp, type RsvpRecord, RsvpStatus } from '../records/rsvp.ts'
 import { inZone, isBeyondSeries, maxYears, occurrencesAt, seriesOf } from '../rules/recurrence.ts'
-import { presentRsvps } from '../rules/rsvps.ts'
+import { presentRsvps, publicRsvp } from '../rules/rsvps.ts'
 import type { LockStrength } from '../storage/contract.ts'
 import { orConflict } from '../storage/lock.ts'
 import { posts } from '../storage/tables/content.ts'
@@ -77,10 +77,14 @@ export const createRsvp = operation({
     const key = { event_id: event.id, member_id: guest.id, instance_at: await occurrenceOf(call, event, instance_at) }
     const known = await call.tx.first(rsvps, key)
     const row = known
-      ? found(await call.tx.update(rsvps, known.id, { status, ...call.touch() }), 'RSVP')
+      ? orConflict(
+          await call.tx.update(rsvps, known.id, { status, ...call.touch() }, { status: known.status }),
+          `rsvps ${known.id}`,
+        )
       : await call.tx.insert(rsvps, { ...call.stamp(), ...key, status })
     const rsvp = await presentRsvp(call, event, row)
-    call.emit(known ? 'RsvpUpdated' : 'RsvpCreated', rsvp)
+    if (known) call.emit('RsvpUpdated', rsvp, [publicRsvp(known), publicRsvp(row)])
+    else call.emit('RsvpCreated', rsvp)
     return rsvp
   },
 })
@@ -136,7 +140,7 @@ export const updateRsvp = operation({
     const changes = { status, member_id: guest.id, instance_at: occurrence, ...call.touch() }
     const row = found(await call.tx.update(rsvps, rsvp.id, changes), 'RSVP')
     const changed = await presentRsvp(call, event, row)
-    call.emit('RsvpUpdated', changed)
+    call.emit('RsvpUpdated', changed, [publicRsvp(rsvp), publicRsvp(row)])
     return changed
   },
 })

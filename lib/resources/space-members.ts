@@ -9,6 +9,7 @@ import { changeMember } from '../rules/change-member.ts'
 import { banMember, lockDeparting } from '../rules/leaving.ts'
 import { activeMember, lockMember } from '../rules/members.ts'
 import { joinSpace, leaveSpace } from '../rules/membership.ts'
+import { orConflict } from '../storage/lock.ts'
 import type { Id } from '../storage/table.ts'
 import { members, type SpaceRow, spaceMemberships, spaces } from '../storage/tables/members.ts'
 import { planMemberships, planSpaces, plans } from '../storage/tables/plans.ts'
@@ -91,8 +92,12 @@ export const updateSpaceMember = operation({
     const { space, member, membership } = await memberOfSpace(call, call.params)
     // The role stays within the space: a host of one space is not a host of the network.
     const { role, ...profile } = call.body
-    const changed = await changeMember(call, member.id, profile, space.id)
-    if (role) found(await call.tx.update(spaceMemberships, membership.id, { role, ...call.touch() }), 'Member')
+    const before = { role: membership.role }
+    const changed = await changeMember(call, member.id, profile, space.id, [before, { role: role ?? before.role }])
+    if (role) {
+      const updated = await call.tx.update(spaceMemberships, membership.id, { role, ...call.touch() }, before)
+      orConflict(updated, `space_memberships ${membership.id}`)
+    }
     return changed
   },
 })

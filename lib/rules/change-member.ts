@@ -3,6 +3,7 @@ import type { Emitter } from '../call.ts'
 import type { Context } from '../context.ts'
 import { fail, found, invalid } from '../errors.ts'
 import { type MemberRecord, type MemberUpdate, presentMember } from '../records/member.ts'
+import { visibleEmail } from '../records/visible-email.ts'
 import { orConflict } from '../storage/lock.ts'
 import type { Id } from '../storage/table.ts'
 import { type MemberRow, members } from '../storage/tables/members.ts'
@@ -13,6 +14,7 @@ import { closeInvite, holdInvites, moveInvites } from './open-invites.ts'
 /**
  * Changes a member's role, profile and member type, and emits that. A limited member who becomes a full one joins the network.
  * @param space_id the space within which it happened; null for the network
+ * @param roles the member's role in that space, before and after
  * @throws ApiError 404, 422 when the address is another member's, a full member would become limited, or the network would lose its
  * last host
  */
@@ -21,6 +23,7 @@ export async function changeMember(
   id: Id,
   changes: v.InferOutput<typeof MemberUpdate>,
   space_id: Id | null,
+  roles: Roles = [],
 ): Promise<MemberRecord> {
   const { last_name, ...rest } = changes
   const isDemoted = ({ role }: MemberRow): boolean => rest.role !== undefined && rest.role !== 'host' && role === 'host'
@@ -49,11 +52,31 @@ export async function changeMember(
   }
   const changed = found(await call.tx.update(members, id, patch), 'Member')
   if (moves) await moveInvites(call, member, changed.email)
-  const record = presentMember(call, changed)
-  call.emit('MemberUpdated', { member: record, space_id, network_id: call.network.id })
+  const record = emitMemberUpdated(call, member, changed, space_id, roles)
   if (joins) await joinNetwork(call, changed)
   else if (moves && changed.member_type === 'full') await closeInvite(call, changed, null)
   return record
+}
+
+/** The role of a member in a space before and after a change; empty for a change in the network. */
+type Roles = readonly { readonly role: MemberRow['role'] | null }[]
+
+/** Emits that a member was changed. */
+export function emitMemberUpdated(
+  call: Emitter<'MemberUpdated'>,
+  before: MemberRow,
+  after: MemberRow,
+  space_id: Id | null = null,
+  [rolesBefore, rolesAfter]: Roles = [],
+): MemberRecord {
+  const member = presentMember(call, after)
+  // The address changes for others with the consent, too.
+  const shown = (row: MemberRow) => ({ ...row, email: [row.email, visibleEmail(row, call.network)] })
+  call.emit('MemberUpdated', { member, space_id, network_id: call.network.id }, [
+    { ...shown(before), ...rolesBefore },
+    { ...shown(after), ...rolesAfter },
+  ])
+  return member
 }
 
 /**

@@ -35,3 +35,10 @@ export async function presentRsvps(
     }
   })
 }
+
+/** What an update changes of an RSVP, under the names of its record. */
+export const publicRsvp = ({ status, member_id, instance_at }: RsvpRow) => ({
+  status,
+  member: member_id,
+  event_instance: instance_at,
+})

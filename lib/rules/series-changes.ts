@@ -12,7 +12,7 @@ import type { Context } from '../context.ts'
 import { batchesOf, rowsOf } from '../storage/rows-of.ts'
 import { canceledInstances, type EventRow, type RsvpRow, rsvps } from '../storage/tables/events.ts'
 import { occurrencesAt, seriesOf } from './recurrence.ts'
-import { presentRsvps } from './rsvps.ts'
+import { presentRsvps, publicRsvp } from './rsvps.ts'
 
 /** The columns that decide when occurrences begin. */
 const decisive = [
@@ -37,7 +37,10 @@ export async function keepOccurrences(
   const targetOf = targetsOf(call, before, after, await momentsOf(call, before))
   for await (const rows of batchesOf(call.tx, rsvps, { event_id: before.id })) {
     const [moved, gone] = await moveAnswers(call, rows, targetOf)
-    for (const record of await presentRsvps(call, after, moved)) call.emit('RsvpUpdated', record)
+    const former = new Map(rows.map((row) => [row.id, publicRsvp(row)]))
+    const now = new Map(moved.map((row) => [row.id, publicRsvp(row)]))
+    for (const record of await presentRsvps(call, after, moved))
+      call.emit('RsvpUpdated', record, [former.get(record.id) ?? {}, now.get(record.id) ?? {}])
     for (const record of await presentRsvps(call, after, gone, before)) call.emit('RsvpDeleted', record)
   }
   for await (const { id, instance_at } of rowsOf(call.tx, canceledInstances, { event_id: before.id })) {

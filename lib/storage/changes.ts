@@ -3,7 +3,7 @@ import type { Patch } from './contract.ts'
 import type { Row } from './table.ts'
 
 /** Columns that say when something was changed. They accompany a change and do not count as one. */
-const sayWhen: ReadonlySet<string> = new Set(['updated_at', 'last_activity_at', 'last_edited_at'])
+export const sayWhen: ReadonlySet<string> = new Set(['updated_at', 'last_activity_at', 'last_edited_at'])
 
 /** Whether a row has other values than a patch names, apart from the columns that say when. */
 export function differs<R extends Row>(row: R, patch: Patch<R>): boolean {

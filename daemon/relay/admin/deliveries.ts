@@ -63,5 +63,5 @@ export async function detailOf(store: OperatorStore, { id: given, ...filter }: N
     kept.length === 0 && number > 0 && at !== null && outcome !== null
       ? [{ number, at, milliseconds, status, outcome, answer: null, answer_headers: null, reason: null }]
       : []
-  return { ...first, body: await store.body(id), history: [...kept].reverse().concat(only) }
+  return { ...first, body: (await store.content(id))?.body ?? null, history: [...kept].reverse().concat(only) }
 }

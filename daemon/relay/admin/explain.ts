@@ -24,9 +24,9 @@ async function whyNone(store: OperatorStore, endpoint: Endpoint, event_id: strin
   if (other.network_id !== endpoint.network_id) return because('other network', `the event is of network ${other.network_id}`)
   if (endpoint.events && !endpoint.events.includes(other.event_type))
     return because('type not chosen', `the endpoint wants no ${other.event_type}`)
-  const body = endpoint.filter && (await store.body(Number(other.id)))
-  if (endpoint.filter && body && !wantsBody(endpoint.filter, body))
-    return because('filter', 'the filter of the endpoint does not match the payload')
+  const content = endpoint.filter && (await store.content(Number(other.id)))
+  if (endpoint.filter && content && !wantsBody(endpoint.filter, content.body, content.changed))
+    return because('filter', 'the filter of the endpoint does not match the event')
   return because(
     'not chosen then',
     'the endpoint was not there, or wanted other events or another audience, when the event was ingested',

@@ -1,5 +1,6 @@
 /** One attempt: a webhook is posted within one time-out; a receiver that still has a replaced key gets that one. */
 import { TimeoutStrategy, timeout } from 'cockatiel'
+import { changedHeader } from '../../../lib/outbox/headers.ts'
 import type { ReplacedSecret } from '../../../lib/outbox/record.ts'
 import type { AttemptTimeout } from '../attempt-timeout.ts'
 import type { Clock } from '../clock.ts'
@@ -24,6 +25,8 @@ export interface Attempt {
   readonly isAllowed?: () => boolean
   /** The trace that the receiver continues, as `traceparent`. */
   readonly trace?: string | null
+  /** The names of the fields that the event has changed, between commas. */
+  readonly changed?: string | null
 }
 
 export interface Sender {
@@ -116,7 +119,7 @@ export function createSender(
 
   async function postWith(key: string, attempt: Attempt, signal: AbortSignal): Promise<PostOutcome> {
     if (signal.aborted) return endedBy(signal.reason)
-    const { endpoint, event_id, body, isAllowed = always, trace } = attempt
+    const { endpoint, event_id, body, isAllowed = always, trace, changed } = attempt
     const url = checkUrl(endpoint.url, settings())
     if (!url.ok) return { ...nothing, result: 'blocked', reason: url.reason }
     const beyond = limitsProblem(endpoint, url.origin, settings())
@@ -130,6 +133,7 @@ export function createSender(
         accept: 'application/json',
         ...(key === '' ? {} : { authorization: `Bearer ${key}` }),
         'user-agent': userAgent,
+        ...(changed == null ? {} : { [changedHeader]: changed }),
         ...(trace == null ? {} : { traceparent: trace }),
         ...signature,
       }

@@ -51,10 +51,14 @@ export function outgoingOf(row: SqlRow, delivery: number): Outgoing {
     network_id: text(row, 'network_id'),
     received_at: number(row, 'received_at'),
     trace: textOrNull(row, 'trace'),
+    changed: textOrNull(row, 'changed'),
     body,
     intact: isIntact(body, numberOrNull(row, 'crc')),
   }
 }
+
+/** The names of changed fields, as they are stored. */
+export const namesIn = (changed: string | null): readonly string[] => changed?.split(',') ?? []
 
 /** Whether a body has the checksum stored with it. Earlier versions kept none. */
 export const isIntact = (body: Uint8Array, sum: number | null): boolean => sum === null || sum === crc32(body)

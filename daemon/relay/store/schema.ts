@@ -75,6 +75,8 @@ const events: SqlTable = {
     body: { sqlite: 'BLOB NOT NULL', postgres: 'text NOT NULL' },
     crc: perhapsInteger,
     subject: perhapsText,
+    // The names of the changed fields, between commas.
+    changed: perhapsText,
     trace: perhapsText,
   },
   constraints: ['UNIQUE (event_id)'],

@@ -39,6 +39,8 @@ export interface Outgoing {
   readonly received_at: number
   /** The trace that the event belongs to, as `traceparent`; null if the API is not traced. */
   readonly trace: string | null
+  /** The names of the fields that it has changed, between commas; null if none is known. */
+  readonly changed: string | null
   readonly body: Uint8Array
   /** Whether the body is the one that was ingested, byte for byte. */
   readonly intact: boolean

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
+import { changedHeader } from '../../../lib/outbox/headers.ts'
 import { isWebhookError } from '../../../lib/receiver/errors.ts'
-import { rawBody } from '../../../lib/receiver/request.ts'
+import { headerReader, rawBody } from '../../../lib/receiver/request.ts'
 import { listenOnLoopback } from '../../loopback.ts'
 
 /** A delivery as the built-in receiver saw it. */
@@ -8,6 +9,8 @@ export interface Received {
   readonly event_type: string
   readonly event_id: string
   readonly bytes: number
+  /** The names of the changed fields. */
+  readonly changed: string | undefined
 }
 
 /** The built-in receiver: a webhook endpoint that takes everything which carries its key. */
@@ -30,7 +33,7 @@ export async function startReceiver(key: string, received: (delivery: Received) 
     try {
       const body = Buffer.from(await rawBody(request, largest))
       const { event_type, event_id } = JSON.parse(body.toString('utf8')) as Received
-      received({ event_type, event_id, bytes: body.length })
+      received({ event_type, event_id, bytes: body.length, changed: headerReader(request)(changedHeader) })
       return respond(204)
     } catch (error) {
       return respond(isWebhookError(error) ? error.status : 400)

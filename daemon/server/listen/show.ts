@@ -1,5 +1,6 @@
 /** The output of `folkmoot listen`: lines for people, or one object per line for programs. */
 
+import { changedHeader } from '../../../lib/outbox/headers.ts'
 import { jsonLine, plain } from '../../json.ts'
 import type { Output } from '../../output.ts'
 import type { ListenFlags } from './flags.ts'
@@ -39,9 +40,11 @@ export function createShow({ json, printJson, output }: ListenFlags, out: Output
       const { incoming, times, resent, status, milliseconds, problem } = shown
       const { event_id, event_type, event, headers, raw } = incoming
       const result = { event_id, event_type, status, milliseconds, problem, times, resent }
+      const changed = headers[changedHeader]
       if (json) return object('delivery', { ...result, bytes: raw.length, ...(output === 'full' ? { headers } : {}), event })
       const notes = [
         milliseconds === null ? 'not forwarded' : `${milliseconds} ms`,
+        ...(changed === undefined ? [] : [`changed ${plain(changed)}`]),
         ...(times > 1 && !resent ? [`sent again: number ${times}`] : []),
         ...(resent ? ['re-sent by you'] : []),
         ...(problem === null ? [] : [problem]),

@@ -101,6 +101,6 @@ export function banner(facts: BannerFacts): string {
 }
 
 /** One delivery, as it scrolls by. */
-export function scroll({ event_type, event_id, bytes }: Received): string {
-  return `  ← ${event_type.padEnd(32)} ${event_id}  ${bytes} bytes`
+export function scroll({ event_type, event_id, bytes, changed }: Received): string {
+  return `  ← ${event_type.padEnd(32)} ${event_id}  ${bytes} bytes${changed === undefined ? '' : `, changed ${changed}`}`
 }

@@ -63,7 +63,10 @@ export function changesOf(settings: Settings, { write, read, newId }: Transactio
         const context = makeContext(settings, { tx, network, principal, now, newId })
         const emissions: Emission[] = []
         const before = tx.changes
-        const changed = await work({ ...context, emit: (name, payload) => emissions.push({ name, payload }) })
+        const changed = await work({
+          ...context,
+          emit: (name, payload, ...[change]) => emissions.push({ name, payload, change }),
+        })
         // As for an operation: without a change there are no events.
         if (tx.changes !== before) for (const emission of emissions) emit(emission)
         return withLines(tx, now, changed)

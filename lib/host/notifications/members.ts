@@ -5,7 +5,8 @@ import { fail, found, invalid } from '../../errors.ts'
 import { catalogue } from '../../events/catalogue.ts'
 import { BoolInput, IdInput, integerBetween, listUpTo, oneOf, optional, request, TimestampInput, Title } from '../../fields.ts'
 import { Member, type MemberRecord, presentMember } from '../../records/member.ts'
-import { activeMember } from '../../rules/members.ts'
+import { emitMemberUpdated } from '../../rules/change-member.ts'
+import { activeMember, lockMember } from '../../rules/members.ts'
 import { differs } from '../../storage/changes.ts'
 import type { Patch } from '../../storage/contract.ts'
 import { orConflict } from '../../storage/lock.ts'
@@ -107,10 +108,8 @@ export const memberNotifications = (notification: MakeNotification) => ({
 })
 
 async function changeProfile(call: Emitter<'MemberUpdated'>, member_id: Id, given: Patch<MemberRow>): Promise<MemberRecord> {
-  const before = await activeMember(call, member_id)
+  const before = await lockMember(call, member_id)
   if (!differs(before, given)) return presentMember(call, before)
-  const changes = { ...given, ...call.touch() }
-  const record = presentMember(call, found(await call.tx.update(members, before.id, changes, { state: 'active' }), 'Member'))
-  call.emit('MemberUpdated', { member: record, space_id: null, network_id: call.network.id })
-  return record
+  const after = found(await call.tx.touch(members, before.id, { ...given, ...call.touch() }), 'Member')
+  return emitMemberUpdated(call, before, after)
 }

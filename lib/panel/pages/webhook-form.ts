@@ -104,7 +104,7 @@ const attributes: { readonly [Name in AttributeName]: FormAttribute<Endpoint[Nam
         {
           name: 'filter',
           label: 'Filter (optional)',
-          hint: 'Conditions on the payload, as JSON. It holds for later events.',
+          hint: 'Conditions on the payload, or on the changed fields, as JSON. It holds for later events.',
           problems,
         },
         (given) =>

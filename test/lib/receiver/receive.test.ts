@@ -25,6 +25,17 @@ test('a genuine delivery gives its event, typed, and its bytes', async () => {
   expect(new TextDecoder().decode(delivery.raw)).toBe(body)
 })
 
+test.each([
+  ['role,first_name', ['role', 'first_name']],
+  ['role, first_name', ['role', 'first_name']],
+  ['', undefined],
+  [undefined, undefined],
+])('an event has the names of its changed fields, of the header %j', async (header, changed) => {
+  const delivery = await receive(await deliveryOf({ 'folkmoot-changed': header }), options)
+  expect(delivery.event).toEqual(changed ? { ...event, changed } : event)
+  expect(new TextDecoder().decode(delivery.raw)).toBe(body)
+})
+
 test('the type of an event decides the type of its payload', () => {
   const titleOf = (received: ReceivedEvent): string | null => {
     switch (received.event_type) {

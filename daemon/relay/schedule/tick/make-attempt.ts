@@ -58,6 +58,7 @@ function prepare({ run, outgoing }: InFlightAttempt, { store, settings, lacking,
     body: outgoing.body,
     timeout,
     trace: outgoing.trace,
+    changed: outgoing.changed,
     // This process may be stopped while it waits for a connection, too.
     isAllowed: () => coversRequest(store.leasedFor),
   }

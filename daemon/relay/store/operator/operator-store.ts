@@ -58,8 +58,8 @@ export interface OperatorStore {
   /** Whether there is an event of this type. */
   hasEventType(type: string): Promise<boolean>
   attempts(delivery: number): Promise<readonly AttemptRow[]>
-  /** The exact JSON of a delivery, or null if it is no longer kept. */
-  body(delivery: number): Promise<string | null>
+  /** The exact JSON of a delivery and the names of the changed fields, or null if they are no longer kept. */
+  content(delivery: number): Promise<{ readonly body: string; readonly changed: readonly string[] } | null>
   /** The deliveries of a search in parts; each reads a bounded number of rows. */
   walk(search: DeliverySearch, order: 'ASC' | 'DESC', limit?: number): AsyncGenerator<SearchPart>
   /** How many deliveries a search has, in parts; each reads a bounded number of rows. */

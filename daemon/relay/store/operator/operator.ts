@@ -6,7 +6,7 @@ import type { Endpoint } from '../endpoint/relay-endpoint.ts'
 import type { Notice } from '../notice.ts'
 import { keepNotices } from '../plans/kept.ts'
 import { disable, resetEndpoint } from '../plans/reset-endpoint.ts'
-import { blocked, iso, number, numberOrNull, text, textOrNull, unsorted } from '../rows.ts'
+import { blocked, iso, namesIn, number, numberOrNull, text, textOrNull, unsorted } from '../rows.ts'
 import { allEndpoints, endpointsStatus, networkStatus } from './endpoint-status.ts'
 import type { DeliverySearch, Due, EngineStatus, OperatorStore } from './operator-store.ts'
 import { deliveryOf } from './searches.ts'
@@ -46,10 +46,13 @@ export function operatorStore(database: RelayDatabase, status: EngineStatus): Op
         reason: textOrNull(each, 'reason'),
       }))
     },
-    async body(delivery) {
-      const sql = 'SELECT e.body FROM $schema.deliveries d JOIN $schema.events e ON e.seq = d.event WHERE d.id = ?1'
-      const body = (await query(sql, [delivery]))[0]?.['body'] ?? null
-      return body === null ? null : body instanceof Uint8Array ? new TextDecoder().decode(body) : String(body)
+    async content(delivery) {
+      const sql = 'SELECT e.body, e.changed FROM $schema.deliveries d JOIN $schema.events e ON e.seq = d.event WHERE d.id = ?1'
+      const [found] = await query(sql, [delivery])
+      const body = found?.['body'] ?? null
+      if (!found || body === null) return null
+      const whole = body instanceof Uint8Array ? new TextDecoder().decode(body) : String(body)
+      return { body: whole, changed: namesIn(textOrNull(found, 'changed')) }
     },
     async *walk(search, order, limit) {
       for await (const { value, ...step } of walk(database, search, order, limit)) yield { ...step, found: value.map(deliveryOf) }

@@ -7,7 +7,7 @@ import type { Outgoing, RelayStore, Waiting } from '../store.ts'
 
 export const waitingColumns = 'id, event, lane, due, attempts, interruptions'
 /** The needed parts of an event to send it. */
-export const eventColumns = 'event_id, event_type, network_id, received_at, trace, body, crc'
+export const eventColumns = 'event_id, event_type, network_id, received_at, trace, changed, body, crc'
 /** Another relay may have ingested that it is disabled or set aside, and events after that, before this one reads that. */
 export const isEnabled = (ref: string) =>
   `(SELECT p.enabled AND p.set_aside IS NULL FROM $schema.endpoints p WHERE p.ref = ${ref})`

@@ -12,11 +12,11 @@ import { text, unsorted } from '../rows.ts'
 export const insertion = (onlyIf = '') => `
   given AS (
     SELECT *, convert_from(substring(?5::bytea FROM start FOR length), 'UTF8') AS body
-    FROM unnest(?1::text[], ?2::text[], ?3::text[], ?4::text[], ?6::int[], ?7::int[], ?8::bigint[], ?9::text[], ?15::text[])
-      WITH ORDINALITY AS g (event_id, network_id, event_type, event_timestamp, start, length, crc, subject, trace, place)),
+    FROM unnest(?1::text[], ?2::text[], ?3::text[], ?4::text[], ?6::int[], ?7::int[], ?8::bigint[], ?9::text[], ?15::text[], ?16::text[])
+      WITH ORDINALITY AS g (event_id, network_id, event_type, event_timestamp, start, length, crc, subject, trace, changed, place)),
   fresh AS (
-    INSERT INTO $schema.events (event_id, network_id, event_type, event_timestamp, received_at, body, crc, subject, trace)
-    SELECT event_id, network_id, event_type, event_timestamp, ?10::bigint, body, crc, subject, trace FROM given${onlyIf} ORDER BY place
+    INSERT INTO $schema.events (event_id, network_id, event_type, event_timestamp, received_at, body, crc, subject, trace, changed)
+    SELECT event_id, network_id, event_type, event_timestamp, ?10::bigint, body, crc, subject, trace, changed FROM given${onlyIf} ORDER BY place
     ON CONFLICT (event_id) DO NOTHING RETURNING seq, event_id, subject),
   addressed AS (
     SELECT DISTINCT * FROM unnest(?12::text[], ?13::bigint[], ?14::boolean[]) AS a (event_id, endpoint, ordered)),
@@ -33,7 +33,7 @@ export function* insertEvents(events: readonly Addressed[], received_at: number,
   return found.map((each) => text(each, 'event_id'))
 }
 
-/** The values of `insertion`: ?1 to ?15. */
+/** The values of `insertion`: ?1 to ?16. */
 export function valuesOf(events: readonly Addressed[], received_at: number, due: number): readonly SqlValue[] {
   const column = (name: 'event_id' | 'network_id' | 'event_type' | 'event_timestamp') => events.map(({ record }) => record[name])
   const bodies = events.map(({ record }) => Buffer.from(record.body))
@@ -59,5 +59,6 @@ export function valuesOf(events: readonly Addressed[], received_at: number, due:
     ],
     ...[deliveries.map((each) => each.event_id), deliveries.map(({ ref }) => ref), deliveries.map(({ ordered }) => ordered)],
     events.map(traceOf),
+    events.map(({ record }) => record.changed?.join() ?? null),
   ]
 }

@@ -18,7 +18,7 @@ export interface ReadCommits {
  * Nothing happens unless all is as it was read: no transaction holds the version, no endpoint has changed, and the commits are still there. The
  * statement sees the database as it was when it began. So the version has to be the one of then: every ingest changes it.
  *
- * ?16: the version of the endpoints. ?17: places in the outbox.
+ * ?17: the version of the endpoints. ?18: places in the outbox.
  */
 const moving = (outbox: string) => `
   WITH free AS (
@@ -26,10 +26,10 @@ const moving = (outbox: string) => `
     WHERE m.name = 'version' AND m.value = (SELECT value FROM $schema.meta WHERE name = 'version') FOR UPDATE OF m SKIP LOCKED),
   held AS (
     UPDATE $schema.meta m SET value = m.value + 1 FROM free
-    WHERE m.name = free.name AND NOT EXISTS (SELECT 1 FROM $schema.endpoints WHERE defined > ?16::bigint)
-      AND (SELECT count(*) FROM ${outbox} WHERE "seq" = ANY (?17::bigint[])) = cardinality(?17::bigint[])
+    WHERE m.name = free.name AND NOT EXISTS (SELECT 1 FROM $schema.endpoints WHERE defined > ?17::bigint)
+      AND (SELECT count(*) FROM ${outbox} WHERE "seq" = ANY (?18::bigint[])) = cardinality(?18::bigint[])
     RETURNING m.value AS version),
-  claimed AS (DELETE FROM ${outbox} o USING held WHERE o."seq" = ANY (?17::bigint[])),
+  claimed AS (DELETE FROM ${outbox} o USING held WHERE o."seq" = ANY (?18::bigint[])),
   ${insertion(', held')},
   touched AS (
     UPDATE $schema.leases l SET touched = held.version FROM held WHERE l.endpoint = ANY (ARRAY (SELECT endpoint FROM addressed)))

@@ -10,8 +10,8 @@ import { unsorted } from '../rows.ts'
 export function insertEventsInto(connection: DatabaseSync) {
   const prepare = () => ({
     event: connection.prepare(
-      `INSERT INTO events (event_id, network_id, event_type, event_timestamp, received_at, body, crc, subject, trace)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (event_id) DO NOTHING`,
+      `INSERT INTO events (event_id, network_id, event_type, event_timestamp, received_at, body, crc, subject, changed, trace)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (event_id) DO NOTHING`,
     ),
     delivery: connection.prepare(
       `INSERT INTO deliveries (event, endpoint, state, lane, due, subject) VALUES (?, ?, 'pending', ?, ?, ?)`,
@@ -25,10 +25,10 @@ export function insertEventsInto(connection: DatabaseSync) {
     const { event, delivery } = prepared
     const inserted: string[] = []
     for (const addressed of events) {
-      const { event_id, network_id, event_type, event_timestamp, subject = null, body } = addressed.record
+      const { event_id, network_id, event_type, event_timestamp, subject = null, changed, body } = addressed.record
       const bytes = Buffer.from(body)
       const facts = [event_id, network_id, event_type, event_timestamp, received_at, bytes, crc32(bytes), subject] as const
-      const result = event.run(...facts, traceOf(addressed))
+      const result = event.run(...facts, changed?.join() ?? null, traceOf(addressed))
       if (result.changes === 0) continue
       for (const { ref, order } of addressed.receivers) {
         if (order === 'subject') delivery.run(result.lastInsertRowid, ref, unsorted, due, subject ?? '')

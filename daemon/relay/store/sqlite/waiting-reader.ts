@@ -14,14 +14,14 @@ const mostContents = 256
 type WaitingRow = [delivery: number, event: number, lane: number, due: number, attempts: number, interruptions: number]
 /** A larger body is null. */
 type ContentRow = [
-  ...[id: string, type: string, network_id: string, received_at: number, trace: string | null],
+  ...[id: string, type: string, network_id: string, received_at: number, trace: string | null, changed: string | null],
   ...[body: Uint8Array | null, crc: number | null],
 ]
 type Content = Omit<Outgoing, 'delivery'>
 
 const peeking = (others = '') => `SELECT ${waitingColumns} FROM deliveries
   WHERE endpoint = ? AND lane = ? AND state = 'pending' ${others} ORDER BY due, id LIMIT ?`
-const content = `SELECT event_id, event_type, network_id, received_at, trace, CASE WHEN length(body) <= ${smallBody} THEN body END, crc
+const content = `SELECT event_id, event_type, network_id, received_at, trace, changed, CASE WHEN length(body) <= ${smallBody} THEN body END, crc
   FROM events WHERE seq = ?`
 
 const waitingOf = ([delivery, event, lane, due, attempts, interruptions]: WaitingRow): Waiting => ({
@@ -55,8 +55,9 @@ export function waitingReader(database: SqliteDatabase): Pick<RelayStore, 'reads
   function contentOf(event: number): Content | undefined {
     const found = readContent.get(event) as unknown as ContentRow | undefined
     if (!found) return undefined
-    const [event_id, event_type, network_id, received_at, trace, body, crc] = found
-    return body ? { event_id, event_type, network_id, received_at, trace, body, intact: isIntact(body, crc) } : undefined
+    const [event_id, event_type, network_id, received_at, trace, changed, body, crc] = found
+    if (!body) return undefined
+    return { event_id, event_type, network_id, received_at, trace, changed, body, intact: isIntact(body, crc) }
   }
 
   /** Keeps contents with the deliveries. An event that goes to many endpoints is read once. */

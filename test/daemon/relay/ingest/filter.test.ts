@@ -50,3 +50,26 @@ test('events of the time when an endpoint was set aside are decided by the filte
   await until(() => hook.received.length === 2, 'two are delivered')
   expect(hook.received.map(({ id }) => id).toSorted()).toEqual(['in', 'last'])
 })
+
+const updated = (id: string, ...changed: readonly string[]) => event(id, { event_type: 'MemberUpdatedHook', changed })
+const ofRoles = (url: string) => endpoint(url, { filter: { changed: ['role'] }, requires: ['filter', 'filter-changed'] })
+
+test('an endpoint with a filter on changed fields gets the updates of those', async () => {
+  const [some, every] = [await receiver(), await receiver()]
+  const all = await bench()
+  await all.append(endpoint(every.url, { id: '8' }), ofRoles(some.url))
+  await all.append(updated('role', 'first_name', 'role'), updated('name', 'first_name'), event('created'))
+  await until(() => every.received.length === 3 && some.received.length === 1, 'all are delivered')
+  expect(some.received.map(({ id }) => id)).toEqual(['role'])
+})
+
+test('changed fields decide too about events of the time when an endpoint was set aside', async () => {
+  const hook = await receiver()
+  const all = await bench()
+  await all.append(endpoint(hook.url, { requires: ['later'] }))
+  await until(() => all.notices.length === 1, 'it is set aside')
+  await all.append(updated('role', 'role'), updated('name', 'first_name'))
+  await all.append(ofRoles(hook.url), updated('last', 'role'))
+  await until(() => hook.received.length === 2, 'two are delivered')
+  expect(hook.received.map(({ id }) => id).toSorted()).toEqual(['last', 'role'])
+})

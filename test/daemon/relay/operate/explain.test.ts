@@ -14,8 +14,10 @@ test('explain says why an event was delivered to an endpoint, or was not', async
     endpoint(broken.url, { id: '5' }),
     endpoint(hook.url, { id: '6', requires: ['later'] }),
     endpoint(hook.url, { id: '7', network_id: '2' }),
-    event('one'),
+    endpoint(hook.url, { id: '9', filter: { changed: ['title'] }, requires: ['filter', 'filter-changed'] }),
+    event('one', { changed: ['role'] }),
     endpoint(hook.url, { id: '8' }),
+    endpoint(hook.url, { id: '10', filter: { changed: ['role'] }, requires: ['filter', 'filter-changed'] }),
   )
   const why = async (id: string, name = 'one') => {
     const text = await explain({ outbox: all.directory, endpointId: id, eventId: name, json: true })
@@ -24,13 +26,15 @@ test('explain says why an event was delivered to an endpoint, or was not', async
   await until(() => all.attempts.length >= 2, 'something is tried')
   await until(async () => (await why('1')).reason === 'delivered' && (await why('5')).reason === 'dead', 'all are tried')
   await until(() => all.notices.some(({ kind }) => kind === 'endpoint.unreadable'), 'one is set aside')
-  const reasons = ['2', '3', '4', '6', '7', '8'].map(async (id) => (await why(id)).reason)
+  const reasons = ['2', '3', '4', '6', '7', '8', '9', '10'].map(async (id) => (await why(id)).reason)
   expect(await Promise.all(reasons)).toEqual([
     'type not chosen',
     'filter',
     'off',
     'set aside',
     'other network',
+    'not chosen then',
+    'filter',
     'not chosen then',
   ])
   expect((await why('1', 'none')).reason).toBe('not known')

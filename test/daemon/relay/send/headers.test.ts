@@ -1,7 +1,7 @@
 /** Headers of an endpoint, as its receiver gets them. */
 import { expect, test } from 'vitest'
 import { keyRing } from '../../../../lib/outbox/encryption.ts'
-import { bench, endpoint, event, receiver, until } from '../support.ts'
+import { bench, endpoint, event, receiver, status, until } from '../support.ts'
 
 const encryptionKey = Buffer.alloc(32, 1).toString('base64')
 const headers = [
@@ -47,6 +47,18 @@ test.each([
   expect([hook.received[0]?.headers['x-more'], all.notices]).toEqual([undefined, []])
 })
 
+test('a delivery names the fields that its event has changed, at every attempt', async () => {
+  let attempt = 0
+  const hook = await receiver((...args) => status(attempt++ === 0 ? 500 : 204)(...args))
+  const all = await bench({ retrySchedule: [0, 0] })
+  await all.append(endpoint(hook.url), event('one', { changed: ['role', 'first_name'] }))
+  await until(() => hook.received.length === 2, 'it is delivered at the second attempt')
+  expect(hook.received.map(({ headers }) => headers['folkmoot-changed'])).toEqual(['role,first_name', 'role,first_name'])
+  await all.append(event('two'))
+  await until(() => hook.received.length === 3, 'the next one is delivered')
+  expect(hook.received[2]?.headers).not.toHaveProperty('folkmoot-changed')
+})
+
 test('an endpoint without a key gets the Authorization of its headers, or none', async () => {
   const hook = await receiver()
   const all = await bench()
@@ -60,7 +72,7 @@ test('an endpoint without a key gets the Authorization of its headers, or none',
   expect(two?.headers).not.toHaveProperty('authorization')
 })
 
-test.each(['authorization', 'Content-Type', 'webhook-id', 'bad name', 'X-Tenant'])(
+test.each(['authorization', 'Content-Type', 'webhook-id', 'Folkmoot-Changed', 'bad name', 'X-Tenant'])(
   'a record with the header %s is set aside: the relay never sends it',
   async (name) => {
     const hook = await receiver()

@@ -18,6 +18,7 @@ const outgoing = (delivery: number, bytes = 10): Outgoing => ({
   network_id: '1',
   received_at: 0,
   trace: null,
+  changed: null,
   body: new Uint8Array(bytes),
   intact: true,
 })
