@@ -185,7 +185,7 @@ export class Recorder {
       )
       return [...known, `${table} ${countsOf(own.values()).inserted}`]
     })
-    return sha256(JSON.stringify([this.#subjects, rows.sort(), [...this.#events].sort(([a], [b]) => (a < b ? -1 : 1))]))
+    return sha256(JSON.stringify([this.#subjects, rows.sort(), [...this.#events].sort(byName)]))
   }
 
   /**
@@ -215,8 +215,14 @@ export class Recorder {
   }
 }
 
-const digestOf = async (row: Row | undefined): Promise<string | undefined> =>
-  row && sha256(JSON.stringify(Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1))))
+const byName = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number => (one < other ? -1 : 1)
+
+/** When a key was last used, no work writes: a key that is in use stays the same. */
+async function digestOf(row: Row | undefined): Promise<string | undefined> {
+  if (!row) return undefined
+  const columns = Object.entries({ ...row, last_used_at: undefined })
+  return sha256(JSON.stringify(columns.sort(byName)))
+}
 
 /** A row keeps its id and its network. */
 function patchOf<R extends Row>({ id: _, network_id: _network, ...columns }: R): Patch<R> {

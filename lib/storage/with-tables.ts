@@ -5,7 +5,7 @@
  * in and out as `tables/` declares them; how they are kept is the host's business.
  */
 import { suggestion } from '../base/suggest.ts'
-import { accessError, fail, refused } from '../errors.ts'
+import { ApiError, accessError } from '../errors.ts'
 import type { CountQuery, Increment, LockStrength, Patch, Query, Storage, Tx, Where } from './contract.ts'
 import { asksForMore, evaluated } from './evaluated.ts'
 import type { Id, Row, Table } from './table.ts'
@@ -88,14 +88,15 @@ export function withTables<Native = unknown>(storage: Storage, hostTables: HostT
   const problems = [...byName].flatMap(([name, functions]) => problemsOf(name, functions))
   if (problems.length > 0) throw new TypeError(`withTables: ${problems.join('; ')}`)
   for (const [name, host] of byName) byName.set(name, bound(host))
+  const unwritable = new Map([...byName].map(([name, host]) => [name, withoutWrites(host)]))
 
   return {
     transaction: (work, options) =>
-      storage.transaction((tx) => {
-        // What the host's functions write outside of the transaction, no rollback undoes.
-        if (options?.isPreview && tx.native === undefined) fail(noPreview)
-        return work(wrapped(tx, byName))
-      }, options),
+      // What the host's functions write outside of the transaction, no rollback undoes.
+      storage.transaction(
+        (tx) => work(wrapped(tx, options?.isPreview && tx.native === undefined ? unwritable : byName)),
+        options,
+      ),
     close: () => storage.close(),
     // Keys are looked up first: a host's functions can have side effects that a rollback can't undo. And they may wait for anything: no `add`.
     fast: { version: () => Number.NaN },
@@ -103,7 +104,20 @@ export function withTables<Native = unknown>(storage: Storage, hostTables: HostT
   }
 }
 
-const noPreview = refused('Some records are in tables of the host application, and are not rolled back: there is no preview')
+/** The body of the refusal of a change that nothing takes back. It has no preview, and may be made all the same. */
+export const noPreview = {
+  error: 'This changes records in tables of the host application, which are not rolled back: it has no preview',
+}
+
+const refusePreview = (): Promise<never> => Promise.reject(new ApiError(403, noPreview))
+
+/** The same functions; those that write refuse it. One that is missing is still refused as such. */
+const withoutWrites = (host: AnyHostTable): AnyHostTable => ({
+  ...host,
+  ...(host.insert ? { insert: refusePreview } : {}),
+  ...(host.update ? { update: refusePreview } : {}),
+  ...(host.remove ? { remove: refusePreview } : {}),
+})
 
 const functionNames = ['get', 'find', 'count', 'insert', 'update', 'remove', 'lock']
 

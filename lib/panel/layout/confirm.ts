@@ -1,5 +1,6 @@
 /** Confirmations that show what a change would do. */
 import { isApiError } from '../../errors.ts'
+import { noPreview } from '../../storage/with-tables.ts'
 import type { ActingCalls } from '../request/acting-user.ts'
 import { type PanelResponse, page } from '../request/respond.ts'
 import type { View } from '../route.ts'
@@ -14,8 +15,9 @@ async function previewOf(view: View, work: (calls: ActingCalls) => Promise<unkno
     return { text: note('calm', html`<p>Preview: ${sentence}.</p>`), isRefused: false }
   } catch (error) {
     if (!isApiError(error) || error.status >= 500) throw error
-    const isTooLarge = error.status === 413
-    return { text: note(isTooLarge ? 'warn' : 'bad', html`<p>${capital(error.message)}.</p>`), isRefused: !isTooLarge }
+    // The change itself may be made.
+    const isUnseen = error.status === 413 || error.body === noPreview
+    return { text: note(isUnseen ? 'warn' : 'bad', html`<p>${capital(error.message)}.</p>`), isRefused: !isUnseen }
   }
 }
 

@@ -165,6 +165,16 @@ test('work that uses the community itself is refused, and undone', async () => {
   expect(await contentOf(t.storage)).toBe(before)
 })
 
+test('a key that is used stays the same', async () => {
+  const t = await createSeededCommunity()
+  const { key, token } = await t.community.keys.create({ network_id: network, name: 'Export', scopes: ['*'] })
+  const revoke = (calls: HostCalls) => calls.keys.revoke(network, key.id)
+  const preview = await t.community.preview(revoke)
+  await t.sendAs(token)('me.show')
+  await expect.poll(async () => (await t.community.keys.find(network, key.id))?.last_used_at).not.toBeNull()
+  expect(await t.community.act(revoke, { if: preview.token })).toMatchObject({ status: 'Revoked' })
+})
+
 test('rows of host tables that no transaction holds have no preview', async () => {
   const rows: object[] = []
   const storage = withTables(memoryStorage(), {
@@ -178,11 +188,15 @@ test('rows of host tables that no transaction holds have no preview', async () =
       count: async () => 0,
     },
   })
-  const community = createCommunity({ storage })
+  const faults: unknown[] = []
+  const community = createCommunity({ storage, hooks: { onError: (error) => void faults.push(error) } })
   await community.networks.create(demoNetwork)
   const preview = community.preview('spaces.create', { network, body: { name: 'New' } })
-  await expect(preview).rejects.toMatchObject({ status: 403 })
-  expect(rows).toEqual([])
+  await expect(preview).rejects.toMatchObject({ status: 403, message: expect.stringContaining('it has no preview') })
+  expect([rows, faults]).toEqual([[], []])
+  expect((await community.preview('tags.create', { network, body: { title: 'New' } })).rows).toMatchObject({
+    segments: { inserted: 1 },
+  })
 })
 
 test('a preview of more rows than it can remember is refused', async () => {
