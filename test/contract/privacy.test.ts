@@ -3,6 +3,7 @@
  */
 import { expect, test } from 'vitest'
 import type { Tx } from '../../lib/storage/contract.ts'
+import { scoped } from '../../lib/storage/scoped.ts'
 import { networks } from '../../lib/storage/tables/administration.ts'
 import { members } from '../../lib/storage/tables/members.ts'
 import { createSeededCommunity, seeded } from '../support/seed.ts'
@@ -20,7 +21,7 @@ async function createWorld({ consents, member_email_visibility }: (typeof worlds
   const before = await t.storage.transaction(async (tx) => {
     await tx.update(networks, '1', { member_email_visibility })
     for (const { id } of await tx.find(members, { where: { network_id: '1' } }))
-      await tx.update(members, id, { commercial_email_consent: consents })
+      await scoped(tx, '1').update(members, id, { commercial_email_consent: consents })
     return addressesIn(tx)
   })
   /** The addresses of members, former ones too, in a text. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { maskedEmail, visibleEmail } from '../../../lib/records/visible-email.ts'
+import { scoped } from '../../../lib/storage/scoped.ts'
 import { networks } from '../../../lib/storage/tables/administration.ts'
 import { members } from '../../../lib/storage/tables/members.ts'
 import type { Json } from '../../support/json.ts'
@@ -38,7 +39,7 @@ test.each(combinations)(
     const { storage, send, newEvents, community } = await createSeededCommunity()
     await storage.transaction(async (tx) => {
       await tx.update(networks, '1', { member_email_visibility })
-      await tx.update(members, seeded.member, { commercial_email_consent })
+      await scoped(tx, '1').update(members, seeded.member, { commercial_email_consent })
     })
     const params = { id: seeded.member }
     expect((await send('members.show', { params })).body.email).toBe(shown)

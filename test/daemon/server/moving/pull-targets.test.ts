@@ -4,7 +4,6 @@ import { toNodeListener } from '../../../../adapters/http/node.ts'
 import { memoryStorage } from '../../../../adapters/storage/memory.ts'
 import { openStorage } from '../../../../daemon/server/storage/open.ts'
 import type { Storage } from '../../../../lib/storage/contract.ts'
-import { members } from '../../../../lib/storage/tables/members.ts'
 import { temporaryDirectory } from '../../../support/directory.ts'
 import { onLoopback } from '../../../support/on-loopback.ts'
 import { testPostgres } from '../../../support/postgres.ts'
@@ -12,7 +11,7 @@ import { folkmoot } from '../../../support/program.ts'
 import { createSeededCommunity } from '../../../support/seed.ts'
 import { wrappedStorage } from '../../../support/storage.ts'
 import { otherServer, recordsAt } from './other-server.ts'
-import { everything, given, pullFrom } from './support.ts'
+import { consent, everything, given, pullFrom } from './support.ts'
 
 const postgres = await testPostgres()
 
@@ -44,9 +43,7 @@ const changesIn = (text: string): readonly string[] =>
 for (const [engine, newAddress] of Object.entries(addresses))
   test(`a network arrives whole in ${engine}, after a cut, and a later run brings what changed`, async () => {
     const source = await createSeededCommunity({ storage: memoryStorage(), allowHttp: true })
-    await source.storage.transaction(async (tx) => {
-      for (const { id } of await tx.find(members, {})) await tx.update(members, id, { commercial_email_consent: true })
-    })
+    await consent(source.storage, true)
     const url = await onLoopback(toNodeListener(source.community))
     const to = newAddress()
     let writes = 0

@@ -8,7 +8,7 @@ import { members } from '../../../../lib/storage/tables/members.ts'
 import { purchases, subscriptions } from '../../../../lib/storage/tables/plans.ts'
 import { createTestCommunity } from '../../../support/community.ts'
 import { wrappedStorage } from '../../../support/storage.ts'
-import { clientOf, everything, given, jumpingTiming, pullFrom, type Responder, seededSource } from './support.ts'
+import { clientOf, consent, everything, given, jumpingTiming, pullFrom, type Responder, seededSource } from './support.ts'
 
 const changesIn = ({ lists }: Awaited<ReturnType<typeof pullFrom>>) =>
   lists.filter(({ added, changed, removed }) => added + changed + removed > 0)
@@ -59,9 +59,7 @@ test('a second run pulls what was created, changed and removed since the first',
   await send('invites.delete', { params: { id: '824' } })
   await send('answers.upsert', { params: { custom_field_id: '351', member_id: '101' }, body: { segment_ids: ['322'] } })
   await send('answers.delete', { params: { custom_field_id: '352', member_id: '101' } })
-  await source.storage.transaction(async (tx) => {
-    for (const { id } of await tx.find(members, {})) await tx.update(members, id, { commercial_email_consent: true })
-  })
+  await consent(source.storage, true)
   await pullFrom(source, target)
   const [there, here] = [await given(source.storage), await given(target)]
   // The API does not show who has left, nor purchases that were revoked.
@@ -446,9 +444,7 @@ test('a target that holds the network from elsewhere is refused', async () => {
 
 test('hidden and masked addresses are not taken for addresses, and the copy responds as the source does', async () => {
   const source = await seededSource()
-  await source.storage.transaction(async (tx) => {
-    await tx.update(members, '103', { commercial_email_consent: false })
-  })
+  await consent(source.storage, false, '103')
   await source.community.networks.update('1', { member_email_visibility: false })
   const target = memoryStorage()
   expect((await pullFrom(source, target)).addresses).toBe('masked')

@@ -6,6 +6,7 @@ import { type PullOptions, type PullReport, pullNetwork } from '../../../../daem
 import type { Timing } from '../../../../lib/client/timing.ts'
 import type { Community } from '../../../../lib/index.ts'
 import type { Storage } from '../../../../lib/storage/contract.ts'
+import { scoped } from '../../../../lib/storage/scoped.ts'
 import type { Row, Table } from '../../../../lib/storage/table.ts'
 import { members } from '../../../../lib/storage/tables/members.ts'
 import { tables } from '../../../../lib/storage/tables.ts'
@@ -40,12 +41,18 @@ export interface Source {
 /** How a request gets a response, in place of the source. */
 export type Responder = (request: Request) => Response | Promise<Response>
 
+/** Sets whether members of network 1 show their addresses: all of them, or the one with this id. */
+export const consent = (storage: Storage, commercial_email_consent: boolean, id?: string): Promise<void> =>
+  storage.transaction(async (storageTx) => {
+    const tx = scoped(storageTx, '1')
+    for (const member of await tx.find(members, id === undefined ? {} : { where: { id } }))
+      await tx.update(members, member.id, { commercial_email_consent })
+  })
+
 /** The seeded network in memory, whose members all show their addresses. */
 export async function seededSource() {
   const source = await createSeededCommunity({ storage: memoryStorage() })
-  await source.storage.transaction(async (tx) => {
-    for (const { id } of await tx.find(members, {})) await tx.update(members, id, { commercial_email_consent: true })
-  })
+  await consent(source.storage, true)
   return source
 }
 
