@@ -24,7 +24,11 @@ export const auditActions = [
   'member.role_changed',
   'member.unbanned',
   'member.erased',
+  'tag.updated',
   'tag.merged',
+  'tag.deleted',
+  'badge.updated',
+  'badge.deleted',
   'report.closed',
   'deliveries.resent',
   'deliveries.resend_stopped',
@@ -37,7 +41,7 @@ export const auditActions = [
 export type AuditAction = (typeof auditActions)[number]
 
 /** The kinds of subject of an entry of the audit. */
-export const auditSubjectTypes = ['network', 'key', 'endpoint', 'delivery', 'member', 'tag', 'report'] as const
+export const auditSubjectTypes = ['network', 'key', 'endpoint', 'delivery', 'member', 'tag', 'badge', 'report'] as const
 
 /** The kind of subject of an entry. */
 export type AuditSubjectType = (typeof auditSubjectTypes)[number]

@@ -272,11 +272,26 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
       reason: hostile,
     } as const
     const report = await site.community.notify.abuseReport(reported)
+    const tag = await site.community.call('tags.create', {
+      network,
+      body: { title: 'Tag'.repeat(30) + crypto.randomUUID(), color: '#00AA00' },
+    })
+    const into = await site.community.call('tags.create', { network, body: { title: crypto.randomUUID() } })
+    const ofTag = ['edit', 'merge', `merge?into=${into.id}`, 'delete'].map((page) => `1/labels/tag/${tag.id}/${page}`)
     const ofReport = ['dismiss', 'delete_content', 'ban_author'].map((verb) => `1/reports/${report.id}/${verb}`)
     const acts = ['', '/remove', '/ban', '/role?role=moderator'].map((page) => `1/members/${other.id}${page}`)
     const ofMember = [...banned, ...acts, `1/members/${host?.id}`]
     const ofEndpoint = ['', '/edit', '/rotate', '/remove'].map((page) => `1/webhooks/${endpoint.id}${page}`)
-    return [...ofEndpoint, ...ofMember, '1/reports', ...ofReport, '1/members?state=banned', `1/keys/${key.id}/revoke`]
+    return [
+      ...ofEndpoint,
+      ...ofMember,
+      '1/reports',
+      ...ofReport,
+      '1/labels?kind=tag&unused=1',
+      ...ofTag,
+      '1/members?state=banned',
+      `1/keys/${key.id}/revoke`,
+    ]
   }
 
   test('axe finds nothing on any page, at 360 pixels, in light and in dark', async () => {

@@ -27,6 +27,10 @@ const workActions = [
   'deliveries.resend_stopped',
   'deliveries.skipped',
   'members.consent',
+  'tag.updated',
+  'tag.deleted',
+  'badge.updated',
+  'badge.deleted',
   'network.pulled',
 ] as const satisfies readonly AuditAction[]
 

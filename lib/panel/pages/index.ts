@@ -6,6 +6,7 @@ import type { Route } from '../route.ts'
 import { auditRoutes } from './audit.ts'
 import { deliveryRoutes } from './deliveries.ts'
 import { keyRoutes } from './keys.ts'
+import { labelRoutes } from './labels.ts'
 import { memberPageRoutes } from './member.ts'
 import { memberRoutes } from './members.ts'
 import { overviewRoutes } from './overview.ts'
@@ -22,6 +23,7 @@ export const routes: readonly Route[] = [
   ...overviewRoutes,
   ...memberRoutes,
   ...memberPageRoutes,
+  ...labelRoutes,
   ...reportRoutes,
   ...keyRoutes,
   ...webhookEventRoutes,

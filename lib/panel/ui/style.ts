@@ -68,7 +68,7 @@ input[type=checkbox],input[type=radio]{accent-color:var(--accent);width:1rem;hei
 [aria-invalid]{border-color:var(--bad)}.wrong{color:var(--bad);margin:.25rem 0 0;font-size:.9rem}
 fieldset{border:0;padding:0;margin:0 0 1.1rem;min-width:0}
 label.check{font-weight:400;display:inline-flex;align-items:center;padding:.1rem 0}fieldset:has([value=chosen]:not(:checked)) .chosen{display:none}.pick label{padding:.25rem}
-.plain-list{list-style:none;padding:0}blockquote{margin:.4rem 0;padding-left:.8rem;border-left:3px solid var(--line);overflow-wrap:anywhere}.columns{columns:19rem;column-gap:1.5rem;list-style:none;padding:0;margin:.4rem 0}.list{padding-left:1.2rem}.list li{padding:.15rem 0}.columns>*{break-inside:avoid}
+.swatch{width:1rem;height:1rem;vertical-align:-.15rem;border:1px solid var(--line)}.plain-list{list-style:none;padding:0}blockquote{margin:.4rem 0;padding-left:.8rem;border-left:3px solid var(--line);overflow-wrap:anywhere}.columns{columns:19rem;column-gap:1.5rem;list-style:none;padding:0;margin:.4rem 0}.list{padding-left:1.2rem}.list li{padding:.15rem 0}.columns>*{break-inside:avoid}
 details{margin:.3rem 0}summary{cursor:pointer}summary::marker{color:var(--soft)}
 pre{background:var(--sunk);border:1px solid var(--line);border-radius:var(--round);padding:.7rem .9rem;overflow:auto;max-height:34rem;white-space:pre-wrap;margin:.4rem 0}
 .secret{display:flex;gap:.6rem;align-items:center;flex-wrap:wrap}.secret input{background:var(--sunk);font-size:.95rem}
