@@ -3,7 +3,8 @@
  * the same. A hundred rows share a transaction. An address is imported once: a repetition goes on where the first one broke off.
  */
 import { isoTime } from '../base/clock.ts'
-import { type ApiError, isApiError } from '../errors.ts'
+import { isDay } from '../base/date-time.ts'
+import { type ApiError, fail, invalid, isApiError } from '../errors.ts'
 import { BoolInput, IdInput, listUpTo, optional, Title } from '../fields.ts'
 import { emailKey } from '../rules/members.ts'
 import { ownField } from '../rules/segments.ts'
@@ -13,7 +14,8 @@ import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
 import { audit } from '../storage/tables/administration.ts'
 import { type CustomFieldRow, customFields } from '../storage/tables/custom-fields.ts'
-import { type MemberRow, members } from '../storage/tables/members.ts'
+import { type MemberRow, members, spaces } from '../storage/tables/members.ts'
+import { plans } from '../storage/tables/plans.ts'
 import { answerOfText } from './answer-text.ts'
 import { checkArgument, shape } from './arguments.ts'
 import type { Changes } from './audit/changes.ts'
@@ -113,7 +115,10 @@ export const importOf =
     const how = checkArgument('the import of members', Options, options, limits)
     const { id: network } = await networks.show(given)
     const { name = `Import ${isoTime(clock.now()).slice(0, 16).replace('T', ' ')}`, update = false, quiet = false } = how
-    const fields = await changes.read(network, (tx) => tx.find(customFields, {}))
+    const fields = await changes.read(network, async (tx) => {
+      await refuseUnfit(tx, how.plan_ids, how.space_ids)
+      return tx.find(customFields, {})
+    })
     const byTitle = new Map(fields.map((field) => [field.title.trim().toLowerCase(), field]))
     const counts = { rows: 0, created: 0, updated: 0, known: 0, refused: 0 }
     const ignored = new Set<string>()
@@ -199,7 +204,8 @@ export const importOf =
         } catch (error) {
           const { message } = refusalOf(error)
           // They have it already, as they should.
-          if (!/already (assigned|a member of this space)/.test(message)) refuse(message, column, true)
+          if (!/already (assigned|a member of this space)/.test(message))
+            refuse(message.replace(/^visited_at/, 'last_visited_at'), column, true)
         }
       }
       if (Object.keys(person.profile).length > 0)
@@ -283,6 +289,7 @@ function readRow({ number, values }: NumberedRow, byTitle: ReadonlyMap<string, C
   const some = (names: readonly string[]) =>
     Object.fromEntries(names.flatMap((name) => (texts.get(name) ? [[name, texts.get(name) ?? '']] : [])))
   const whole = texts.get('name') ?? ''
+  const visited = texts.get('last_visited_at') ?? ''
   const named = whole === '' ? {} : { first_name: whole.split(/\s+/, 1)[0] ?? '', last_name: whole.replace(/^\S+\s*/, '') }
   const problems: { column: string; reason: string }[] = []
   const email = texts.get('email') ?? ''
@@ -299,7 +306,7 @@ function readRow({ number, values }: NumberedRow, byTitle: ReadonlyMap<string, C
     email,
     account: { ...named, ...some(account), ...lower },
     profile: { ...profiled, ...(consents === undefined ? {} : { commercial_email_consent: consents }) },
-    visited: texts.get('last_visited_at') || undefined,
+    visited: isDay(visited) ? `${visited}T00:00:00Z` : visited || undefined,
     tags: (texts.get('tags') ?? '').split(';').flatMap((title) => title.trim() || []),
     answers: own,
     problems,
@@ -311,6 +318,18 @@ async function hasBegun(tx: ScopedTx, name: string): Promise<boolean> {
   const order = { by: 'id', direction: 'desc' } as const
   const lines = await tx.find(audit, { where: { action: 'members.imported' }, order, limit: 100 })
   return lines.some(({ details }) => details['name'] === name)
+}
+
+/** @throws ApiError 422 for a plan or a space that no row could have */
+async function refuseUnfit(tx: ScopedTx, plan_ids: readonly Id[] = [], space_ids: readonly Id[] = []): Promise<void> {
+  const refuse = (field: string, problem: string) => fail(invalid(field), `${field}: ${problem}`)
+  for (const id of plan_ids) {
+    const plan = (await tx.get(plans, id)) ?? refuse('plan_ids', `there is no plan ${id}`)
+    if (plan.status === 'archived') refuse('plan_ids', `plan ${id} is archived and takes no more members`)
+    if (plan.pricing_type !== 'free' && plan.pricing_type !== 'nonpaid')
+      refuse('plan_ids', `plan ${id} must be paid for (${plan.pricing_type}); only a free or nonpaid plan can be given away`)
+  }
+  for (const id of space_ids) if (!(await tx.get(spaces, id))) refuse('space_ids', `there is no space ${id}`)
 }
 
 /** The members of these addresses. */

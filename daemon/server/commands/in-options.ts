@@ -20,6 +20,9 @@ const others: Readonly<Record<string, string>> = {
   'owner.first_name': 'owner-name',
   'owner.last_name': 'owner-name',
   q: 'search',
+  plan_ids: 'plan',
+  space_ids: 'space',
+  tags: 'tag',
 }
 
 /** The option that gives a field, if there is one. */

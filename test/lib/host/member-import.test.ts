@@ -153,3 +153,36 @@ test('wrong options are refused before anything is read', async () => {
   await expect(run.community.members.import('nope', [])).rejects.toMatchObject({ status: 404 })
   expect(await active(run)).toEqual(['Ada'])
 })
+
+test('a plan or a space that no row could have is refused before the first row', async () => {
+  const run = await createTestCommunity()
+  const { community } = run
+  const paid = await community.notify.plan({ network, name: 'Patron', pricing_type: 'subscription' })
+  const old = await community.notify.plan({ network, name: 'Founder', pricing_type: 'free' })
+  await community.call('plans.archive', { network, params: { id: old.id } })
+  const wrong = [
+    [{ plan_ids: [paid.id] }, `plan_ids: plan ${paid.id} must be paid for (subscription)`],
+    [{ plan_ids: [old.id] }, `plan_ids: plan ${old.id} is archived`],
+    [{ plan_ids: ['4711'] }, 'plan_ids: there is no plan 4711'],
+    [{ space_ids: ['4711'] }, 'space_ids: there is no space 4711'],
+  ] as const
+  for (const [options, sentence] of wrong)
+    await expect(importing(run, [person('grace')], options)).rejects.toMatchObject({
+      status: 422,
+      message: expect.stringContaining(sentence),
+    })
+  expect(await active(run)).toEqual(['Ada'])
+  expect((await community.audit.list({ network, action: 'members.imported' })).items).toEqual([])
+})
+
+test('a last visit may be a day, and a wrong one is refused by the name of its column', async () => {
+  const run = await createTestCommunity()
+  const rows = [person('grace', { last_visited_at: '2026-05-01' }), person('ben', { last_visited_at: '2026-02-30' })]
+  const { report, refused } = await importing(run, rows)
+  expect([report.created, report.refused]).toEqual([2, 0])
+  expect(refused).toMatchObject([
+    { row: 2, column: 'last_visited_at', reason: expect.stringMatching(/^last_visited_at must be a/), is_imported: true },
+  ])
+  const { items } = await run.community.members.list(network, { last_visited_before: '2026-05-01T00:00:01Z', state: 'active' })
+  expect(items.map(({ first_name }) => first_name)).toEqual(['grace'])
+})
