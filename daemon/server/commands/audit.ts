@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { createWriteStream, existsSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { type AuditAction, auditSubjectTypes } from '../../../lib/audit-actions.ts'
-import { isDay, readMoment, utcText } from '../../../lib/base/date-time.ts'
 import { detailsText } from '../../../lib/host/audit/details.ts'
 import type { AuditEntry, AuditQuery } from '../../../lib/index.ts'
 import { jsonLines } from '../../json.ts'
@@ -11,6 +10,7 @@ import type { Output } from '../../output.ts'
 import { time } from '../../table.ts'
 import { UsageError } from '../../usage.ts'
 import type { Operator } from '../control/calls.ts'
+import { momentOf } from './moment.ts'
 import { type NetworkFlags, networkOf, withOperator } from './operator.ts'
 import { showList, showOne } from './show.ts'
 
@@ -31,17 +31,6 @@ export interface ExportFlags extends NetworkFlags {
 }
 
 const pageSize = 100
-
-/** A day, or a moment with an offset. @throws UsageError */
-function momentOf(option: string, given: string): string {
-  const moment = readMoment(/^\d{4}-\d\d-\d\d$/.test(given) ? `${given}T00:00:00Z` : given)
-  const utc = moment?.offset && isDay(given.slice(0, 10)) ? utcText(Date.parse(`${moment.local}${moment.offset}`)) : undefined
-  if (utc === undefined)
-    throw new UsageError(
-      `${option} must be a day or time that exists, like 2026-11-20 or 2026-11-20T10:00:00Z, got ${JSON.stringify(given.slice(0, 100))}`,
-    )
-  return utc
-}
 
 /** @throws UsageError */
 function subjectOf(given: string): NonNullable<AuditQuery['subject']> {

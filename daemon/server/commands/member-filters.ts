@@ -5,6 +5,7 @@ import { memberFilterFields } from '../../../lib/host/member-search.ts'
 import type { MemberQuery } from '../../../lib/index.ts'
 import { schemaWriter } from '../../../lib/openapi/schema.ts'
 import { memberSort } from '../../../lib/rules/filters/members.ts'
+import { momentOf } from './moment.ts'
 
 // `--state` and `--search` have words of their own.
 const { state: _state, q: _q, ...filters } = memberFilterFields
@@ -24,9 +25,11 @@ function inHelp(description: unknown): string {
 export const filterOptions = (): readonly Option[] =>
   Object.entries(fields).map(([name, schema]) => {
     const { enum: choices, format } = writer.ofParameter(schema)
-    const value = Array.isArray(choices) ? 'name' : format === 'date-time' ? 'time' : 'id'
-    const option = new Option(`--${flagOf(name)} <${value}>`, inHelp(descriptionOf(schema)))
-    return Array.isArray(choices) ? option.choices(choices.map(String)) : option
+    const flag = `--${flagOf(name)}`
+    const help = inHelp(descriptionOf(schema))
+    if (Array.isArray(choices)) return new Option(`${flag} <name>`, help).choices(choices.map(String))
+    if (format !== 'date-time') return new Option(`${flag} <id>`, help)
+    return new Option(`${flag} <time>`, `${help}, ISO 8601; a day begins in UTC`).argParser((text) => momentOf(flag, text))
   })
 
 /** The fields that the flags give. The library checks them. */
