@@ -122,16 +122,15 @@ export function rehearsalOf<P>(settings: Settings, { announce, newId }: Transact
 /** A storage whose transactions are parts of one that is open. */
 export function storageIn(tx: Tx, recorder: Recorder): { readonly storage: Storage; end(): Promise<void> } {
   let last: Promise<unknown> = Promise.resolve()
-  let lost: unknown
   const run = async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
-    if (lost) throw new StorageError('unavailable', 'the transaction is lost', { cause: lost })
+    if (recorder.lost) throw new StorageError('unavailable', 'the transaction is lost', { cause: recorder.lost })
     try {
       const value = await work(recorder.over(tx))
       await recorder.keep(tx)
       return value
     } catch (error) {
       await recorder.undo(tx).catch(() => {
-        lost = error
+        recorder.lost ??= error
       })
       throw error
     }
@@ -148,7 +147,7 @@ export function storageIn(tx: Tx, recorder: Recorder): { readonly storage: Stora
     /** Work that has begun ends before the transaction does. @throws what undid the whole of it */
     async end() {
       await last
-      if (lost) throw lost
+      if (recorder.lost) throw recorder.lost
     },
   }
 }

@@ -11,7 +11,7 @@ import { sha256 } from '../base/sha256.ts'
 import { ApiError } from '../errors.ts'
 import type { EventRecord } from '../outbox/record.ts'
 import { wants } from '../outbox/wanted.ts'
-import type { Patch, Tx } from './contract.ts'
+import { isStorageError, type Patch, type Tx } from './contract.ts'
 import type { Id, Row, Table } from './table.ts'
 import { idempotencyKeys, webhookEndpoints } from './tables/administration.ts'
 
@@ -61,6 +61,8 @@ class Changes {
 export class Recorder {
   /** Whether nothing leaves the work: its transaction is rolled back. */
   readonly isPreview: boolean
+  /** What undid the whole of the transaction, so that nothing more can be done in it. */
+  lost: unknown
   readonly #most: number
   readonly #rows = new Map<string, Map<Id, Digests>>()
   readonly #events = new Map<string, number>()
@@ -86,7 +88,10 @@ export class Recorder {
     let last: Promise<unknown> = Promise.resolve()
     // A change is two statements here, and calls may come before the results of earlier ones.
     const next = <T>(call: () => Promise<T>): Promise<T> => {
-      const called = last.then(call)
+      const called = last.then(call).catch((error: unknown) => {
+        if (isStorageError(error) && error.code === 'conflict') this.lost ??= error
+        throw error
+      })
       last = called.catch(() => undefined)
       return called
     }

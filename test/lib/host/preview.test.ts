@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import { ApiError, createCommunity, type HostCalls } from '../../../lib/index.ts'
-import type { Storage } from '../../../lib/storage/contract.ts'
+import { Conflict, type Storage } from '../../../lib/storage/contract.ts'
 import { Recorder } from '../../../lib/storage/recorder.ts'
 import type { Table } from '../../../lib/storage/table.ts'
 import { members } from '../../../lib/storage/tables/members.ts'
@@ -11,7 +11,7 @@ import { demoNetwork } from '../../support/community.ts'
 import { createSeededCommunity, seeded } from '../../support/seed.ts'
 
 const network = '1'
-const { member, space, tag, spareTag } = seeded
+const { emptySpace, member, space, tag, spareTag } = seeded
 
 /** Every row, as text. */
 const contentOf = (storage: Storage) =>
@@ -211,4 +211,32 @@ test('a preview of more rows than it can remember is refused', async () => {
       await tx.insert(table, { ...row, id, subdomain: id, service_plan: 'standard', member_email_visibility: false })
   })
   await expect(work).rejects.toMatchObject({ status: 413, message: expect.stringContaining('more than 2 rows') })
+})
+
+test('a preview whose transaction a deadlock has undone runs again as a whole', async () => {
+  const t = await createSeededCommunity()
+  let works = 0
+  // Of a transaction that the database has undone, each later call fails, too.
+  const undone = (real: Storage): Storage => ({
+    close: () => real.close(),
+    transaction: (work, options) =>
+      real.transaction(async (tx) => {
+        if (!options?.isPreview || ++works > 1) return work(tx)
+        const fails = async () => Promise.reject(new Conflict('deadlock'))
+        return work({ ...tx, get: fails, find: fails, lock: fails, insert: fails, update: fails, remove: fails })
+      }, options),
+  })
+  const community = createCommunity({ storage: undone(t.storage), clock: t.clock })
+  expect((await community.preview(rename('Oil'))).rows).toEqual({ segments: { inserted: 0, changed: 1, removed: 0 } })
+  expect(works).toBe(2)
+})
+
+test('calls of a preview that run in parallel change what they would one after the other', async () => {
+  const t = await createSeededCommunity()
+  const join = (calls: Pick<HostCalls, 'call'>, user_id: string) =>
+    calls.call('space_members.create', { network, params: { space_id: emptySpace }, query: { user_id } })
+  const all = (calls: Pick<HostCalls, 'call'>) => Promise.all(['102', '103', '104'].map((id) => join(calls, id)))
+  const preview = await t.community.preview(all)
+  await t.community.act(all, { if: preview.token })
+  expect(preview.rows['space_memberships']).toEqual({ inserted: 3, changed: 0, removed: 0 })
 })
