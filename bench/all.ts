@@ -14,6 +14,7 @@ const root = join(import.meta.dirname, '..')
 const benchmarks: readonly (readonly [name: string, short: string])[] = [
   ['isolation', '--rounds 1 --seconds 2'],
   ['api', '--rounds 1 --seconds 0.5'],
+  ['lists', '--members 2000 --rounds 5'],
   ['rows', '--sizes 500,2000'],
   ['relay', '--rounds 1 --count 5000 --rates 500 --seconds 2'],
   ['hosts', '--rounds 1 --seconds 0.5'],

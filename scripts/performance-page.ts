@@ -145,7 +145,15 @@ const ofTables = (text: string) => tablesSection(JSON.parse(text) as Report)
 const sections = {
   api: (text: string) => apiSection(JSON.parse(text) as Api),
   relay: (text: string) => relaySection(JSON.parse(text) as Relay),
-  ...{ rows: ofTables, cluster: ofTables, backlog: ofTables, isolation: ofTables, hosts: ofTables, start: ofTables },
+  ...{
+    rows: ofTables,
+    lists: ofTables,
+    cluster: ofTables,
+    backlog: ofTables,
+    isolation: ofTables,
+    hosts: ofTables,
+    start: ofTables,
+  },
 }
 
 /**

@@ -9,6 +9,8 @@ export interface Statement {
   readonly sql: string
   /** In the order of the placeholders. */
   readonly values: readonly List[]
+  /** Its plan depends on its values: it is planned for them each time, where a database would otherwise keep one plan for all. */
+  readonly hasOwnPlan?: boolean
   /** Reads one row at most. */
   readonly single?: boolean
   /** The table of which it reads rows, where it only reads. */

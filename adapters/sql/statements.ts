@@ -43,7 +43,11 @@ export function statementsOf(dialect: Dialect) {
     const { by, direction } = order ?? upwards
     const others = within
       .filter((one) => one !== leading)
-      .map((one) => `"id" IN (SELECT ${quoted(one.column)} ${named(one, add)})`)
+      .map((one) =>
+        leading
+          ? `EXISTS (SELECT 1 ${named(one, add, [`${quoted(one.column)} = "named_id"`])})`
+          : `"id" IN (SELECT ${quoted(one.column)} ${named(one, add)})`,
+      )
     const all = [...conditions(table, where, add), ...further(table, query, add), ...others]
     const name = dialect.table(table.name)
     const seek = (of: TableShape, column: string) => (after === undefined ? [] : [beyond(of, column, direction, after, add)])
@@ -98,7 +102,7 @@ export function statementsOf(dialect: Dialect) {
     const branches = branchesOf(table, query)
     const sql =
       branches.length === 0 ? `${selection(table, query, add)}${bounds(query, add)}` : union(table, query, branches, add)
-    return { sql, values, reads: table.name }
+    return { sql, values, hasOwnPlan: isFurther(query), reads: table.name }
   }
 
   /** A query whose text depends on little: single values and nulls, no list, and nothing that no row can have. */
@@ -174,7 +178,7 @@ export function statementsOf(dialect: Dialect) {
     count(table: TableShape, query: RowQuery): Statement {
       const { values, add } = parameters()
       const rows = `${source(table, query, add, '1', leadingOf(query))}${bounds(query, add)}`
-      return { sql: `SELECT count(*) FROM (${rows}) AS counted`, values, reads: table.name }
+      return { sql: `SELECT count(*) FROM (${rows}) AS counted`, values, hasOwnPlan: isFurther(query), reads: table.name }
     },
 
     /** Changes nothing when a key is taken: no error that would end a transaction. */

@@ -80,7 +80,7 @@ export interface Table<R extends Row = Row, New = unknown> {
    */
   readonly indexes: readonly (readonly string[])[]
   /**
-   * By column, the value that most rows have and that no list selects. An index with that column need not have those rows, and
+   * By column, the value that most rows have: by it no list needs an index. An index with that column need not have those rows, and
    * then costs nothing when one is added.
    */
   readonly usual?: Readonly<Record<string, string>>

@@ -90,7 +90,7 @@ test('figures that are missing leave their section alone', () => {
 test('every mark of the page has its section, so that the page can be regenerated', () => {
   const page = readFileSync('docs/performance.md', 'utf8')
   const marks = [...page.matchAll(/<!-- measured: (\w+) -->/g)].map(([, name]) => name)
-  expect(marks).toEqual(['api', 'rows', 'relay', 'cluster', 'backlog', 'isolation', 'hosts', 'start'])
+  expect(marks).toEqual(['api', 'lists', 'rows', 'relay', 'cluster', 'backlog', 'isolation', 'hosts', 'start'])
   for (const name of marks)
     if (name !== 'api' && name !== 'relay') {
       const made = performancePage(page, (wanted) => (wanted === name ? JSON.stringify(start) : undefined)).page

@@ -89,12 +89,12 @@ export function senderAfter({ client, batch, begun }: Connection, language: Lang
 
 function senderOn(client: PgClient, { prepared, onStatement }: Language): Sender {
   let inTurn = client.pipeline ? send : oneByOne()
-  const run = (text: string, values: Statement['values'] = []) =>
-    inTurn(client, text, values, prepared ? nameOf(text) : undefined)
+  const run = (text: string, values: Statement['values'] = [], isNamed = prepared) =>
+    inTurn(client, text, values, isNamed ? nameOf(text) : undefined)
   return {
     run(statement) {
       onStatement?.(statement)
-      return run(statement.sql, statement.values)
+      return run(statement.sql, statement.values, prepared && statement.hasOwnPlan !== true)
     },
     send: (text) => run(text),
     end: (text) => run(text),

@@ -91,6 +91,7 @@ export const memberSegments = table(
     indexes: [
       ['member_id', 'kind', 'segment_id'],
       ['segment_id', 'member_id'],
+      ['kind', 'segment_id', 'member_id'],
       ['member_id', 'custom_field_id', 'segment_id'],
       ['custom_field_id', 'member_id'],
     ],

@@ -85,7 +85,7 @@ export const members = table(
       ['state', 'last_visited_at'],
       ['state', 'name_key'],
     ],
-    usual: { member_type: 'full' },
+    usual: { member_type: 'full', role: 'contributor' },
   },
 )
 
