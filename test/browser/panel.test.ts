@@ -230,6 +230,8 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
     '1/deliveries/resend?all=1',
     '1/reference/tags.create',
     '1/members?state=removed&q=nobody',
+    '1/members?role=host&sort=-name&created_after=2020-01-01T00:00',
+    '1/members?space_id=77',
   ]
 
   /** The pages of one endpoint, one key and one banned member. */

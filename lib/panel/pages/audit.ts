@@ -47,7 +47,7 @@ function filterIn({ query }: View): FilterQuery {
 }
 
 /** A field of a browser has no offset: it is in UTC. */
-const momentOf = (text: string): string =>
+export const momentOf = (text: string): string =>
   /T[\d:.]+$/.test(text) ? `${text}Z` : /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00Z` : text
 
 /** The conditions; a value that does not exist is refused by the call. */

@@ -54,15 +54,18 @@ const price = (amount: number, currency: string): string => `${(amount / 100).to
 /** What a person has written or bought, and what they belong to. */
 function blocksOf(view: View, member: MemberProfile): Html {
   const text = (name: string, given: string) => personal(view, name, given)
+  /** Everyone who has the same. */
+  const alike = (filter: string, id: string, name: string) =>
+    html`<a href="${view.link('members', { [filter]: id })}">${own(name)}</a>`
   const about = { subject: `member:${member.id}` }
   return html`<div class="grid">
 ${block('Timeline', member.timeline, (entry) => happened(view, entry), html`<a href="${view.link('audit', about)}">In the audit</a>`)}
-${block('Spaces', member.spaces, ({ name, role, since }) => html`${own(name)}${role !== null && html` ${badge('calm', role)}`}<br><span class="small soft">since ${time(since)}</span>`)}
-${block('Plans', member.plans, ({ name, source, since }) => html`${own(name)}<br><span class="small soft">by ${source}, since ${time(since)}</span>`)}
+${block('Spaces', member.spaces, ({ id, name, role, since }) => html`${alike('space_id', id, name)}${role !== null && html` ${badge('calm', role)}`}<br><span class="small soft">since ${time(since)}</span>`)}
+${block('Plans', member.plans, ({ id, name, source, since }) => html`${alike('plan_id', id, name)}<br><span class="small soft">by ${source}, since ${time(since)}</span>`)}
 ${block('Subscriptions', member.subscriptions, ({ plan, amount, currency, status, purchased_at }) => html`${own(plan ?? '–')}: ${price(amount, currency)}, ${status}, ${time(purchased_at)}`)}
 ${block('Purchases', member.purchases, ({ plan, amount, currency, revoked_at, purchased_at }) => html`${own(plan ?? '–')}: ${price(amount, currency)}, ${time(purchased_at)}${revoked_at !== null && html`, revoked ${time(revoked_at)}`}`)}
-${block('Tags', member.tags, ({ name }) => own(name))}
-${block('Badges', member.badges, ({ name }) => own(name))}
+${block('Tags', member.tags, ({ id, name }) => alike('tag_id', id, name))}
+${block('Badges', member.badges, ({ id, name }) => alike('badge_id', id, name))}
 ${block('Answers', member.answers, (answer) => html`${own(answer.field)}: ${answerText(view, answer)}`)}
 ${block('Invites', member.invites, ({ recipient_email, sent_at, accepted_at }) => html`${text('email', recipient_email)}<br><span class="small soft">sent ${time(sent_at)}, accepted ${time(accepted_at, 'not yet')}</span>`)}
 ${block('Posts', member.posts, ({ title, family, created_at }) => html`${title === '' ? family : text('title', title)}<br><span class="small soft">${family}, ${time(created_at)}</span>`)}

@@ -1,5 +1,4 @@
 /** Members and former members: who is there, who has left, who is banned and why. */
-import { ApiError } from '../../errors.ts'
 import type { MemberListing } from '../../host/member-listing.ts'
 import type { MemberPage } from '../../host/member-search.ts'
 import { layout } from '../layout/layout.ts'
@@ -7,26 +6,14 @@ import { nameIn, personal, personLink, stateNames, stateOf } from '../layout/per
 import { type PanelResponse, page } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
-import { empty, field, news, noProblems, type Problems, problemsOf, table, time } from '../ui/parts.ts'
+import { empty, news, noProblems, number, type Problems, problemsOf, table, time } from '../ui/parts.ts'
 import { memberLinks } from './member-acts.ts'
+import { memberFilterForm, memberFilterIn, memberFilterNames, memberQueryOf } from './member-filter.ts'
 
 const pageSize = 25
-/** The filters, by the name in the address. */
+/** The problem of any other stands above the form. */
+const shownFields = memberFilterNames.filter((name) => name !== 'state')
 const states = ['active', 'removed', 'banned', 'deleted'] as const
-interface Filter {
-  readonly state?: (typeof states)[number]
-  readonly q?: string
-}
-
-/** The filter of an address. @throws ApiError 422 for a state that does not exist: every member would be listed */
-function filterIn({ query }: View): Filter {
-  const given = query.get('state')
-  const state = states.find((each) => each === given)
-  if ((given !== '' && !state) || query.all('state').length > 1)
-    throw new ApiError(422, { error: `state must be one of ${states.join(', ')}.` })
-  const q = query.get('q').trim()
-  return { ...(state === undefined ? {} : { state }), ...(q === '' ? {} : { q }) }
-}
 
 function leftOf(view: View, { left_at, left_by, state }: MemberListing): Html | string {
   if (state === 'active') return '–'
@@ -45,34 +32,24 @@ const row = (view: View, member: MemberListing): Html => html`<tr ${member.state
 <td>${memberLinks(view, member, ['unban', 'erase'], 'plain')}</td>
 </tr>`
 
-const keptOf = ({ state, q }: Filter) => ({ ...(state === undefined ? {} : { state }), ...(q === undefined ? {} : { q }) })
-
-function searchForm(view: View, { state, q = '' }: Filter, problems: Problems): Html {
-  const input = field(
-    { name: 'q', label: 'Name, address or id', problems },
-    (attributes) => html`<input ${attributes} type="search" dir="auto" maxlength="200" value="${q}" autocomplete="off">`,
-  )
-  return html`<form method="get" action="${view.link('members')}" role="search">${state && html`<input type="hidden" name="state" value="${state}">`}${input}
-<p class="row"><button>Search</button>${q !== '' && html`<a class="button" href="${view.link('members', keptOf({ ...(state ? { state } : {}) }))}">Clear</a>`}</p></form>`
-}
-
 async function list(view: View): Promise<PanelResponse> {
-  const filter = filterIn(view)
+  const filter = memberFilterIn(view)
   const after = view.query.get('after')
+  const paging = { limit: pageSize, count: true, ...(after === '' ? {} : { after }) }
   const found: MemberPage & { readonly problems: Problems } = await view.community.members
-    .list(view.id, { ...filter, limit: pageSize, ...(after === '' ? {} : { after }) })
+    .list(view.id, { ...memberQueryOf(filter), ...paging })
     .then(
       (found) => ({ ...found, problems: noProblems }),
-      (error: unknown) => ({ items: [], next: null, problems: problemsOf(error, ['q']) }),
+      (error: unknown) => ({ items: [], next: null, problems: problemsOf(error, shownFields) }),
     )
-  const { items, next, problems } = found
-  const kept = keptOf(filter)
-  const { q } = filter
+  const { items, next, problems, total_count = 0, total_count_capped } = found
+  const { state: here = '', ...others } = filter
   const choice = html`<nav class="pager row" aria-label="State">${(['', ...states] as const).map((state) => {
-    const query = { ...(state === '' ? {} : { state }), ...(q === undefined ? {} : { q }) }
-    const isHere = state === (filter.state ?? '')
-    return html`<a href="${view.link('members', query)}" ${isHere && html`aria-current="page"`}>${state === '' ? 'All' : stateNames[state]}</a>`
+    const query = { ...(state === '' ? {} : { state }), ...others }
+    return html`<a href="${view.link('members', query)}" ${state === here && html`aria-current="page"`}>${state === '' ? 'All' : stateNames[state]}</a>`
   })}</nav>`
+  const counted = html`<p class="soft">${number(total_count)}${total_count_capped && '+'} ${total_count === 1 ? 'member' : 'members'}</p>`
+  const [first, following] = filter['sort'] === undefined ? ['Newest', 'Older'] : ['First', 'Next']
   const actions = html`<span class="sr">Actions</span>`
   const members = table({
     ...{ label: 'Members', kind: 'cards wide', stop: true, rows: items.map((member) => row(view, member)) },
@@ -81,18 +58,18 @@ async function list(view: View): Promise<PanelResponse> {
   const all = html`<p><a href="${view.link('members')}">All members</a></p>`
   const none =
     next === null
-      ? empty('No member here', 'Choose another state or other words.', all)
+      ? empty('No member here', 'Choose another state, filter or other words.', all)
       : empty('No match yet', 'Many members were looked at, and none matches. Go on with the older ones below.')
   return page(
     layout(
       view,
       'Members',
       html`<div class="head"><h1>Members</h1></div>
-<p class="soft">Everybody who is or was a member of this network, the newest first.</p>
+<p class="soft">Everyone who is or was a member of this network.</p>
 ${problems.get('') !== undefined && news('bad', html`<p>${problems.get('')}</p>`)}
-${searchForm(view, filter, problems)}${choice}${items.length > 0 ? members : problems.size === 0 && none}
-<nav class="pager" aria-label="Pages">${after !== '' && html`<a href="${view.link('members', kept)}">Newest</a>`}${
-        next !== null && html`<a href="${view.link('members', { ...kept, after: next })}">Older</a>`
+${await memberFilterForm(view, filter, problems)}${choice}${problems.size === 0 && counted}${items.length > 0 ? members : problems.size === 0 && none}
+<nav class="pager" aria-label="Pages">${after !== '' && html`<a href="${view.link('members', filter)}">${first}</a>`}${
+        next !== null && html`<a href="${view.link('members', { ...filter, after: next })}">${following}</a>`
       }</nav>`,
     ),
     problems.size > 0 ? 422 : 200,

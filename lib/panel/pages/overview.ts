@@ -23,7 +23,8 @@ const upTo = (count: number): string => `${number(count)}${count >= mostCounted 
 
 function people(view: View, { members, posts, comments, plans }: Overview): Html {
   const rows = plans.map(
-    ({ name, members: count }) => html`<tr><th scope="row">${own(name)}</th><td data-label="Members">${upTo(count)}</td></tr>`,
+    ({ id, name, members: count }) =>
+      html`<tr><th scope="row"><a href="${view.link('members', { plan_id: id })}">${own(name)}</a></th><td data-label="Members">${upTo(count)}</td></tr>`,
   )
   const days = 'in 30 days'
   return html`<h2>People</h2><div class="grid">

@@ -1,5 +1,6 @@
 /** The page of members: who has left and who is banned, a ban that is lifted, a person who is erased. */
 import { describe, expect, test } from 'vitest'
+import { memberFilterFields } from '../../../lib/host/member-search.ts'
 import { admin, createTestPanel } from './support.ts'
 
 async function panelWithBanned(...given: Parameters<typeof createTestPanel>) {
@@ -53,11 +54,54 @@ test('states and a search choose, together, and a page leads to the next one', a
   expect(second).toContain('Newest')
 })
 
+test('every filter of the API is a field, chosen by name, and narrows the list and its count', async () => {
+  const { get, community, grace, noor } = await panelWithBanned()
+  const network = '1'
+  const tag = await community.call('tags.create', { network, body: { title: 'Gardener & more' } })
+  await community.call('member_tags.create', { network, params: { member_id: noor }, body: { tag_id: tag.id } })
+  const { text } = await get('1/members')
+  const fields = [...text.matchAll(/<(?:select|input) id="(\w+)" name="\1"/g)].map(([, name]) => name)
+  expect(fields).toEqual([...Object.keys(memberFilterFields).filter((name) => name !== 'state'), 'sort'])
+  expect(text).toContain(`<option value="${tag.id}" >Gardener &amp; more</option>`)
+  expect(text).toContain('3 members')
+  const idsIn = (page: string) => [...page.matchAll(/<code class="keep">(\d+)<\/code>/g)].map(([, id]) => id)
+  const tagged = (await get(`1/members?tag_id=${tag.id}`)).text
+  expect(idsIn(tagged)).toEqual([noor])
+  expect(tagged).toContain('1 member<')
+  expect(tagged).toContain(`<option value="${tag.id}" selected>`)
+  expect(tagged).toContain(`members?state=banned&amp;tag_id=${tag.id}"`)
+  expect(idsIn((await get(`1/members?tag_id=${tag.id}&role=host`)).text)).toEqual([])
+  expect(idsIn((await get('1/members?created_before=2026-11-20T09:59')).text)).toEqual([])
+  expect(idsIn((await get('1/members?created_after=2026-11-20T10:00')).text)).toHaveLength(3)
+  expect(idsIn((await get('1/members?sort=name')).text)[1]).toBe(grace)
+})
+
+test('a sorted list has pages that keep filter and order', async () => {
+  const { get, community } = await panelWithBanned()
+  for (let n = 10; n < 40; n++) {
+    const body = { email: `m${n}@example.org`, first_name: `Member${n}`, last_name: 'Many' }
+    await community.call('members.create', { network: '1', body })
+  }
+  const namesIn = (text: string) => [...text.matchAll(/dir="auto">(Member\d+) Many/g)].map(([, name]) => name)
+  const first = (await get('1/members?sort=-name&q=many')).text
+  expect(first).toContain('30 members')
+  const [, next = ''] = /<a href="\.\.\/([^"]*after=[^"]+)">Next/.exec(first.replaceAll('&amp;', '&')) ?? []
+  const second = (await get(next)).text
+  expect(second).toContain('>First</a>')
+  const all = Array.from({ length: 30 }, (_, n) => `Member${39 - n}`)
+  expect([...new Set([...namesIn(first), ...namesIn(second)])]).toEqual(all)
+})
+
 test('a filter that cannot be is a 422, with its words still there', async () => {
   const { get } = await panelWithBanned()
   expect((await get('1/members?state=gone')).status).toBe(422)
   expect((await get('1/members?state=banned&state=active')).status).toBe(422)
   expect((await get('1/members?after=x')).status).toBe(422)
+  for (const query of ['role=queen', 'sort=age', 'tag_id=x', 'plan_id=1&plan_id=2', 'created_after=never', 'role=toString']) {
+    const { status, text } = await get(`1/members?${query}`)
+    expect([query, status, text.includes(`id="${query.split('=')[0]}-wrong"`)]).toEqual([query, 422, true])
+    expect(text).not.toContain('<tbody>')
+  }
   const long = await get(`1/members?q=${'x'.repeat(201)}`)
   expect(long.status).toBe(422)
   expect(long.text).toContain('id="q-wrong"')

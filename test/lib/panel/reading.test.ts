@@ -61,7 +61,7 @@ test('the panel opens on the overview: who is there, and what needs somebody', a
   expect(figures(after)).toMatchObject({ Members: '1', Joined: '2', Left: '1', Posts: '1' })
   expect(after).toContain('<a href="../1/reports">1 open abuse report</a>')
   expect(after).toContain('1 delivery failed for good</a>')
-  expect(after).toContain('<bdi>Gold &amp; &lt;b&gt;more&lt;/b&gt;</bdi></th><td data-label="Members">0</td>')
+  expect(after).toContain('<bdi>Gold &amp; &lt;b&gt;more&lt;/b&gt;</bdi></a></th><td data-label="Members">0</td>')
 })
 
 test('the reference has a page for every operation', async () => {
