@@ -19,6 +19,7 @@ export const auditActions = [
   'endpoints.republished',
   'members.consent',
   'members.imported',
+  'members.bulk',
   'member.banned',
   'member.removed',
   'member.role_changed',

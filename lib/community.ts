@@ -10,6 +10,7 @@ import { type Endpoints, endpointsOf } from './host/endpoints.ts'
 import { failingLast } from './host/host-transaction.ts'
 import { type AcceptInvite, acceptInviteOf } from './host/invites.ts'
 import { type Keys, keysOf } from './host/keys.ts'
+import { bulkOf } from './host/member-bulk.ts'
 import { importOf, type RowCalls } from './host/member-import.ts'
 import { type Members, membersOf } from './host/members.ts'
 import { type Networks, networksOf } from './host/networks.ts'
@@ -298,8 +299,8 @@ export function communityOf(options: Options, chance: Chance, warn?: Warn): Comm
 
 /** The calls that a row of an import needs. */
 function rowCalls(...inside: Parameters<typeof hostCalls>): RowCalls {
-  const { call, notify } = hostCalls(...inside)
-  return { call: call as AnyDirectCall, notify }
+  const { call, notify, members } = hostCalls(...inside)
+  return { call: call as AnyDirectCall, notify, members }
 }
 
 function hostCalls(settings: Settings, transactions: Transactions, newLineId: () => Id): HostCalls {
@@ -309,13 +310,11 @@ function hostCalls(settings: Settings, transactions: Transactions, newLineId: ()
     const changes = changesOf(settings, transactions, newLineId, by)
     const networks = networksOf(settings, changes)
     const call = directCalls(operations, settings, run, networks)
-    const members = membersOf(
-      settings,
-      changes,
-      networks,
-      notificationsOf(settings, run, networks, 'members.erase'),
-      importOf(settings, changes, networks, togetherOf(settings, transactions, newLineId, rowCalls)),
-    )
+    const together = togetherOf(settings, transactions, newLineId, rowCalls)
+    const members = membersOf(settings, changes, networks, notificationsOf(settings, run, networks, 'members.erase'), {
+      import: importOf(settings, changes, networks, together),
+      bulk: bulkOf(settings, changes, networks, together),
+    })
     return {
       networks,
       keys: keysOf(settings, changes, networks, operations),

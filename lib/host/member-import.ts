@@ -20,6 +20,7 @@ import { answerOfText } from './answer-text.ts'
 import { checkArgument, shape } from './arguments.ts'
 import type { Changes } from './audit/changes.ts'
 import type { AnyDirectCall } from './direct-calls.ts'
+import type { MemberActs } from './member-acts.ts'
 import type { Networks } from './networks.ts'
 import type { Notify } from './notifications/index.ts'
 import type { Together } from './together.ts'
@@ -78,10 +79,11 @@ export interface ImportReport {
   readonly refusals: readonly ImportRefusal[]
 }
 
-/** The calls that a row needs. */
+/** The calls that a row of an import, or a member of a bulk act, needs. */
 export interface RowCalls {
   readonly call: AnyDirectCall
   readonly notify: Pick<Notify, 'memberProfile' | 'memberVisited'>
+  readonly members: MemberActs
 }
 
 const Options = shape({

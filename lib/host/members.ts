@@ -13,6 +13,7 @@ import { checkArgument, idOf } from './arguments.ts'
 import type { Changes } from './audit/changes.ts'
 import { type Erasing, eraseTraces, revokeKeys } from './erasure.ts'
 import { type MemberActs, memberActs } from './member-acts.ts'
+import type { Bulk } from './member-bulk.ts'
 import type { ImportMembers } from './member-import.ts'
 import { listings, type MemberListing } from './member-listing.ts'
 import { type MemberProfile, profileOf } from './member-profile.ts'
@@ -42,6 +43,13 @@ export interface Members extends MemberActs {
    */
   readonly import: ImportMembers
   /**
+   * Does one act for many members, fifty in a transaction: tag, untag, badge, unbadge, add to a space or plan, remove, ban. By the
+   * operations, with their hooks and events. A member who is refused stops no other.
+   * @param selection a filter, or a list of ids or addresses
+   * @throws ApiError 404 when there is no such network, 422 when an argument is refused, 503 when the storage is in trouble
+   */
+  readonly bulk: Bulk
+  /**
    * Lifts a ban. The member is then `removed`: they may join again, and are the same member. A deleted account stays deleted, and
    * its address is free.
    * @throws ApiError 404 when there is no such member, 422 when they are not banned
@@ -63,7 +71,7 @@ export function membersOf(
   changes: Changes,
   networks: Networks,
   notification: MakeNotification,
-  importMembers: ImportMembers,
+  { import: importMembers, bulk }: { readonly import: ImportMembers; readonly bulk: Bulk },
 ): Members {
   const { clock, limits, ports } = settings
   const now = () => isoTime(clock.now())
@@ -78,6 +86,7 @@ export function membersOf(
   return {
     ...memberActs(settings, changes, networks, one),
     import: importMembers,
+    bulk,
     async list(name, given = {}) {
       const query = checkArgument('members.list', MemberQueryInput, given, limits)
       const network = await networks.show(name)
