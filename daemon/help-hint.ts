@@ -16,7 +16,7 @@ export const programCommands = {
   folkmoot: [
     ...['serve', 'init', 'trigger', 'panel-link', 'info', 'listen', 'mcp', 'migrate', 'copy', 'pull', 'diff', 'spec'],
     ...['create', 'list', 'show', 'update'].map((name) => `networks ${name}`),
-    ...['list', 'import', 'show', 'ban', 'remove', 'role', 'unban', 'erase', 'consent'].map((name) => `members ${name}`),
+    ...['list', 'import', 'bulk', 'show', 'ban', 'remove', 'role', 'unban', 'erase', 'consent'].map((name) => `members ${name}`),
     ...['tags list', 'tags merge', 'reports list', 'reports close'],
     ...['create', 'list', 'revoke'].map((name) => `keys ${name}`),
     ...['add', 'update', 'show', 'rotate', 'enable', 'disable', 'remove', 'republish', 'list'].map((name) => `endpoints ${name}`),

@@ -63,7 +63,7 @@ const shows: Readonly<Record<Given, string>> = {
 }
 
 /** The names of the acts. */
-export const bulkActs = ['tag', 'untag', 'badge', 'unbadge', 'space', 'plan', 'remove', 'ban'] as const
+const bulkActs = ['tag', 'untag', 'badge', 'unbadge', 'space', 'plan', 'remove', 'ban'] as const
 
 const fields = {
   ...{ tag: optional(IdInput), untag: optional(IdInput), badge: optional(IdInput), unbadge: optional(IdInput) },

@@ -24,7 +24,7 @@ export interface EraseFlags extends NetworkFlags {
 /** Members of a page. */
 const pageSize = 100
 
-async function membersOf({ members }: Operator, network: string, query: MemberQuery, most: number) {
+export async function membersOf({ members }: Operator, network: string, query: MemberQuery, most: number) {
   const found: MemberListing[] = []
   for (let after: string | null | undefined; after !== null && found.length < most; ) {
     const limit = Math.min(pageSize, most - found.length)
@@ -43,19 +43,21 @@ const nameOf = ({ first_name, last_name }: MemberListing): string => `${first_na
 const stateOf = ({ state, is_banned, erased_at }: MemberListing): string =>
   [state, ...(is_banned && state !== 'banned' ? ['banned'] : []), ...(erased_at === null ? [] : ['erased'])].join(', ')
 
+/** The members that the flags choose. */
+export const queryOf = (flags: Pick<ListFlags, 'state' | 'search'>): MemberQuery => ({
+  ...filterOf(flags),
+  ...(flags.state === undefined ? {} : { state: flags.state }),
+  ...(flags.search === undefined ? {} : { q: flags.search }),
+})
+
 /** `members list`: the newest first unless they are sorted. */
 export const listMembers = (flags: ListFlags, out: Output): Promise<void> =>
   withOperator(flags, out, async (operator) => {
-    const { state, search, limit } = flags
-    const query = {
-      ...filterOf(flags),
-      ...(state === undefined ? {} : { state }),
-      ...(search === undefined ? {} : { q: search }),
-    }
+    const query = queryOf(flags)
     showList(
       out,
       flags,
-      await membersOf(operator, (await networkOf(operator, flags.network)).id, query, limit),
+      await membersOf(operator, (await networkOf(operator, flags.network)).id, query, flags.limit),
       [
         { title: 'id', cell: ({ id }) => id, fits: 'whole' },
         { title: 'name', cell: nameOf },

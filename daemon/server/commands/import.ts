@@ -6,7 +6,7 @@ import type { ImportOptions, ImportRefusal, ImportReport, ImportRow } from '../.
 import type { Output } from '../../output.ts'
 import { CommandFailure, UsageError } from '../../usage.ts'
 import { inOptions } from './in-options.ts'
-import { type NetworkFlags, networkOf, withOperator } from './operator.ts'
+import { type NetworkFlags, networkOf, withChanges } from './operator.ts'
 import { showOne } from './show.ts'
 
 interface ImportFlags extends NetworkFlags {
@@ -21,8 +21,8 @@ interface ImportFlags extends NetworkFlags {
   readonly refused?: string
 }
 
-/** Rows of a call, which a running server gets as one message. */
-const chunk = 500
+/** Rows of a call, which a running server gets as one message; and those that a preview looks at. */
+const [chunk, previewed] = [500, 2000]
 const columns = ['row', 'email', 'column', 'reason', 'is_imported'] as const
 
 /** `members import`. */
@@ -36,11 +36,11 @@ export async function importMembers(file: string, flags: ImportFlags, out: Outpu
     ...{ plan_ids: flags.plan, space_ids: flags.space, tags: flags.tag },
     ...{ update: update === true, quiet: quiet === true, welcome: welcome === true },
   }
-  await withOperator(flags, out, async (operator) => {
+  await withChanges(flags, out, async (operator) => {
     const { id, subdomain } = await networkOf(operator, flags.network)
     let sum: ImportReport | undefined
     let notes = 0
-    for await (const rows of chunksOf(readTable(bytesOf(file), format), renamed)) {
+    for await (const rows of chunksOf(readTable(bytesOf(file), format), renamed, flags.preview ? previewed : chunk)) {
       const before = sum?.rows ?? 0
       const report = await inOptions(operator.members.import(id, rows, options))
       sum = sum ? added(sum, report) : report
@@ -89,7 +89,11 @@ async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-async function* chunksOf(rows: AsyncIterable<ImportRow>, renamed: ReadonlyMap<string, string>): AsyncGenerator<ImportRow[]> {
+async function* chunksOf(
+  rows: AsyncIterable<ImportRow>,
+  renamed: ReadonlyMap<string, string>,
+  size: number,
+): AsyncGenerator<ImportRow[]> {
   let some: ImportRow[] = []
   let isFirst = true
   for await (const row of rows) {
@@ -104,7 +108,7 @@ async function* chunksOf(rows: AsyncIterable<ImportRow>, renamed: ReadonlyMap<st
         ? row
         : Object.fromEntries(Object.entries(row).map(([name, value]) => [renamed.get(name) ?? name, value])),
     )
-    if (some.length === chunk) {
+    if (some.length === size) {
       yield some
       some = []
     }

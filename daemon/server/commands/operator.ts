@@ -9,6 +9,7 @@ import type { Ports } from '../../../lib/ports.ts'
 import { isStorageError } from '../../../lib/storage/contract.ts'
 import type { NetworkRow } from '../../../lib/storage/tables/administration.ts'
 import type { EncryptionFlags } from '../../encryption-keys.ts'
+import { plain } from '../../json.ts'
 import { fault, type Output } from '../../output.ts'
 import { encryptionKeysOf } from '../../read-encryption-keys.ts'
 import { about, CommandFailure, UsageError } from '../../usage.ts'
@@ -70,6 +71,17 @@ export async function withOperator<T>(
   }
 }
 
+/** Refusals that a preview names. */
+const shownRefusals = 20
+
+/** `row 2, no address: email must be …` */
+const refusalText = ({ reason, ...who }: { readonly reason: string }): string => {
+  const names = Object.entries(who).flatMap(([name, value]) =>
+    typeof value === 'object' || typeof value === 'boolean' ? [] : [`${name} ${value}`],
+  )
+  return plain(`${names.join(', ')}: ${reason}`)
+}
+
 /**
  * The same for work that changes something by one call. With `--preview`, it ends there and shows what the call would change.
  * @throws UsageError, StorageError, ApiError
@@ -86,7 +98,8 @@ export async function withChanges(
   } catch (error) {
     if (!(error instanceof Previewed)) throw error
     const { token: _, ...shown } = error.preview
-    out.line(flags.json ? JSON.stringify(shown) : `${shown.sentence}.`)
+    const refused = (shown.refusals ?? []).slice(0, shownRefusals).map((each) => `  refused: ${refusalText(each)}`)
+    out.line(flags.json ? JSON.stringify(shown) : [`${shown.sentence}.`, ...refused].join('\n'))
   }
 }
 

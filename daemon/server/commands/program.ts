@@ -55,7 +55,7 @@ export function memberCommands(program: Command, out: Output, ask?: Ask, draw?: 
   listing
     .option('--limit <number>', 'at most this many', entries, 50)
     .action(async (flags) => (await load()).listMembers(flags, out))
-  onNetwork(members.command('import').argument('<file>', 'a .csv or .ndjson file; - is standard input, as CSV'))
+  changing(onNetwork(members.command('import').argument('<file>', 'a .csv or .ndjson file; - is standard input, as CSV')))
     .description('import members: email, first_name, last_name or name, further fields, and custom fields by their titles')
     .option('--map <column=field>', 'what a column of the file is; repeatable', list, [])
     .option('--name <text>', 'the name of the import, a tag of its members; by default with the time')
@@ -67,6 +67,27 @@ export function memberCommands(program: Command, out: Output, ask?: Ask, draw?: 
     .option('--welcome', 'ask the host to mail a welcome')
     .option('--refused <file>', 'where refused rows are listed; by default FILE.refused.csv')
     .action(async (file: string, flags) => (await import('./import.ts')).importMembers(file, flags, out, draw))
+  const many = changing(
+    onNetwork(
+      members
+        .command('bulk')
+        .addArgument(new Argument('<act>').choices(['tag', 'untag', 'badge', 'unbadge', 'space', 'plan', 'remove', 'ban']))
+        .argument('[id]', 'of the tag, badge, space or plan'),
+    ),
+  )
+    .description('do one act for many members: those of the filters, or of a file')
+    .option('--from <file>', 'a file with addresses or ids; - is standard input')
+    .addOption(new Option('--state <name>', 'only members in this state').choices(['active', 'removed', 'banned', 'deleted']))
+    .option('--search <text>', 'only members with these words in the name or address, or with this id')
+  for (const option of filterOptions()) if (option.long !== '--sort') many.addOption(option)
+  many
+    .option('--reason <text>', 'of a ban: why, for other hosts')
+    .option('--keep-plans', 'of a ban: go on with their subscriptions and purchases')
+    .option('--cancel-plans', 'of a removal: end their subscriptions and purchases, too')
+    .option('--yes', 'do not ask')
+    .action(async (act: string, id: string | undefined, flags) =>
+      (await import('./bulk.ts')).bulk(act, id, flags, out, ask, draw),
+    )
   onNetwork(members.command('show').argument('<id>'))
     .description('show a member or former member: profile, spaces, plans, tags, content, and what was done to them')
     .action(async (id: string, flags) => (await acts()).showMember(id, flags, out))

@@ -24,6 +24,7 @@ const names = [
   'members.get',
   'members.ban',
   'members.import',
+  'members.bulk',
   'members.remove',
   'members.changeRole',
   'members.unban',
@@ -69,6 +70,14 @@ type Called<Group extends keyof Community> = (typeof names)[number] extends infe
     : never
   : never
 
+/** A preview without its result, but for the members whom an act for many would refuse. */
+export interface ShownPreview extends Omit<Preview, 'result'> {
+  readonly refusals?: readonly { readonly reason: string }[]
+}
+
+/** The calls whose reports a preview shows. */
+const reporting: ReadonlySet<string> = new Set(['members.import', 'members.bulk'])
+
 /** The part of a community that commands use, and the address of its outbox. */
 export type Operator = {
   readonly [Group in 'networks' | 'keys' | 'endpoints' | 'members' | 'tags' | 'reports' | 'audit' | 'notify']: Pick<
@@ -80,8 +89,8 @@ export type Operator = {
     outbox(): Promise<string>
     /** Why a relay may refuse the address of an endpoint; `undefined` if there is no reason, or if the relay is known to allow it. */
     addressWarning(url: string): Promise<string | undefined>
-    /** What a call would change, without its result. */
-    previewOf(name: string, args: readonly unknown[]): Promise<Omit<Preview, 'result'>>
+    /** What a call would change. */
+    previewOf(name: string, args: readonly unknown[]): Promise<ShownPreview>
   }
 
 /** The operator of a running server. */
@@ -115,15 +124,15 @@ export async function runCall(operator: object, name: string, args: readonly unk
 export const previewsOf =
   ({ preview }: Pick<Community, 'preview'>, ruled = async (calls: HostCalls) => calls): Operator['previewOf'] =>
   async (name, args) => {
-    const { result: _, ...shown } = await preview(async (calls) => runCall(await ruled(calls), name, args))
-    return shown
+    const { result, ...shown } = await preview(async (calls) => runCall(await ruled(calls), name, args))
+    return reporting.has(name) ? { ...shown, refusals: (result as Required<Pick<ShownPreview, 'refusals'>>).refusals } : shown
   }
 
 /** What the first call that writes would change. It ends the command. */
 export class Previewed extends Error {
-  readonly preview: Omit<Preview, 'result'>
+  readonly preview: ShownPreview
 
-  constructor(preview: Omit<Preview, 'result'>) {
+  constructor(preview: ShownPreview) {
     super('the call is only previewed')
     this.preview = preview
   }

@@ -187,6 +187,32 @@ test('members are imported from CSV and NDJSON, and refused rows are listed', as
   expect(await all('members', 'list', '--tag-id', tag?.id ?? '')).toHaveLength(2)
 })
 
+test('one act is done for many members, of filters or of a file, after a look', async () => {
+  const { directory, one, text, refusal, all } = await storageWithNetwork()
+  const people = join(directory, 'people.ndjson')
+  const rows = Array.from({ length: 30 }, (_, n) => JSON.stringify({ email: `m${n}@example.org`, first_name: `M${n}` }))
+  await writeFile(people, `${rows.join('\n')}\n{"email":"wrong"}\n`)
+  const look = await text('members', 'import', people, '--preview')
+  expect(look).toMatch(
+    /^30 members are added, .*nothing was changed\.\n {2}refused: row 31, email wrong, column email: email must/,
+  )
+  expect(await all('members', 'list')).toHaveLength(1)
+  await one('members', 'import', people, '--tag', 'Founder')
+  const tag = (await all('tags', 'list')).find(({ title }) => title === 'Founder')
+  expect(await refusal('members', 'bulk', 'ban', '--yes')).toMatch(/^choose members by filters/)
+  expect(await refusal('members', 'bulk', 'tag', '--role', 'contributor', '--yes')).toMatch(/^tag needs an id/)
+  expect(await refusal('members', 'bulk', 'ban', '--tag-id', tag?.id ?? '')).toMatch(/^this is about 30 members: add --yes/)
+  expect(await text('members', 'bulk', 'ban', '--tag-id', tag?.id ?? '', '--preview')).toMatch(
+    /^30 members change.*nothing was changed/s,
+  )
+  const list = join(directory, 'list.txt')
+  await writeFile(list, 'M1@example.org\nm2@example.org\nwho@example.org\n')
+  const removed = await text('members', 'bulk', 'remove', '--from', list, '--yes')
+  expect(removed).toBe('2 members done, 0 refused, 1 not found.\n  who@example.org: no member')
+  const report = await one('members', 'bulk', 'ban', '--role', 'contributor', '--reason', 'Spam', '--yes')
+  expect(report).toMatchObject({ done: 30, refused: 0, missing: [] })
+})
+
 test('tags are listed with their counts and merged, and reports closed', async () => {
   const { one, all, text, refusal, network, storage } = await storageWithNetwork()
   const { storage: opened } = await openStorage(storage[1] ?? '', undefined, () => {}, 'refuse')

@@ -1,0 +1,99 @@
+/** `folkmoot members bulk`: one act for the members of a filter or of a file, with progress, a report, and a question before it. */
+import { readFile } from 'node:fs/promises'
+import type { BulkAct, BulkReport, MemberSelection } from '../../../lib/index.ts'
+import type { Ask, Output } from '../../output.ts'
+import { CommandFailure, UsageError } from '../../usage.ts'
+import type { Operator } from '../control/calls.ts'
+import { type ListFlags, membersOf, queryOf } from './former-members.ts'
+import { inOptions } from './in-options.ts'
+import { networkOf, withChanges } from './operator.ts'
+import { showOne } from './show.ts'
+
+interface BulkFlags extends Omit<ListFlags, 'limit'> {
+  readonly from?: string
+  readonly reason?: string
+  readonly cancelPlans?: boolean
+  readonly keepPlans?: boolean
+  readonly yes?: boolean
+}
+
+/** Members of a call, between which progress is shown. */
+const chunk = 250
+
+/** @param about the id of the tag, badge, space or plan */
+function actOf(act: string, about: string | undefined, { reason, cancelPlans, keepPlans }: BulkFlags): BulkAct {
+  if (act === 'remove') return { remove: { cancel_plans: cancelPlans === true } }
+  if (act === 'ban') return { ban: { ...(reason === undefined ? {} : { reason }), cancel_plans: keepPlans !== true } }
+  if (about === undefined) throw new UsageError(`${act} needs an id: folkmoot members bulk ${act} <id>`)
+  return { [act]: about }
+}
+
+/** The lines of a file: addresses or ids. @throws CommandFailure */
+async function listIn(file: string): Promise<MemberSelection> {
+  const text = await readFile(file === '-' ? '/dev/stdin' : file, 'utf8').catch((error: unknown) => {
+    throw new CommandFailure(`${file} can't be read`, { cause: error })
+  })
+  const lines = text
+    .replace(/^\uFEFF/, '')
+    .split(/[\s,;]+/)
+    .filter((line) => line !== '')
+  const isOfAddresses = lines.some((line) => line.includes('@'))
+  return isOfAddresses ? { addresses: lines } : { ids: lines }
+}
+
+/** `members bulk`. */
+export async function bulk(
+  act: string,
+  about: string | undefined,
+  flags: BulkFlags,
+  out: Output,
+  ask?: Ask,
+  draw?: (line: string) => void,
+) {
+  const what = actOf(act, about, flags)
+  const query = queryOf(flags)
+  if ((flags.from === undefined) === (Object.keys(query).length === 0))
+    throw new UsageError('choose members by filters, such as --role or --tag-id, or by --from FILE with addresses or ids')
+  const listed = flags.from === undefined ? undefined : await listIn(flags.from)
+  await withChanges(flags, out, async (operator) => {
+    const { id: network, subdomain } = await networkOf(operator, flags.network)
+    const selection = listed ?? { ids: await idsOf(operator, network, query) }
+    const count = 'ids' in selection ? selection.ids.length : 'addresses' in selection ? selection.addresses.length : 0
+    if (!flags.yes && !flags.preview) {
+      if (!ask || flags.json) throw new UsageError(`this is about ${count} members: add --yes, or look first with --preview`)
+      const reply = await ask(`${act} ${count} members of ${subdomain}? Type yes: `)
+      if (reply.trim().toLowerCase() !== 'yes') throw new UsageError('nothing is changed')
+    }
+    const task = `${act} ${new Date().toISOString()}`
+    let sum: BulkReport = { done: 0, refused: 0, refusals: [], missing: [] }
+    for (const part of partsOf(selection, flags.preview ? Number.POSITIVE_INFINITY : chunk)) {
+      const report = await inOptions(operator.members.bulk(network, part, what, { task }))
+      sum = {
+        done: sum.done + report.done,
+        refused: sum.refused + report.refused,
+        refusals: [...sum.refusals, ...report.refusals],
+        missing: [...sum.missing, ...report.missing],
+      }
+      draw?.(`${sum.done + sum.refused + sum.missing.length} of ${count} members`)
+    }
+    draw?.('')
+    const lines = [
+      `${sum.done} members done, ${sum.refused} refused${sum.missing.length > 0 ? `, ${sum.missing.length} not found` : ''}.`,
+      ...sum.refusals.map(({ id, name, reason }) => `  ${id} ${name}: ${reason}`),
+      ...sum.missing.map((name) => `  ${name}: no member`),
+    ]
+    showOne(out, flags, { ...sum, task }, lines.join('\n'))
+  })
+}
+
+const idsOf = async (operator: Operator, network: string, query: object): Promise<string[]> =>
+  (await membersOf(operator, network, query, Number.POSITIVE_INFINITY)).map(({ id }) => id)
+
+function* partsOf(selection: MemberSelection, size: number): Generator<MemberSelection> {
+  const all = 'ids' in selection ? selection.ids : 'addresses' in selection ? selection.addresses : []
+  const step = Math.min(size, all.length)
+  for (let begin = 0; begin < all.length; begin += step) {
+    const some = all.slice(begin, begin + step)
+    yield 'ids' in selection ? { ids: some } : { addresses: some.map(String) }
+  }
+}
