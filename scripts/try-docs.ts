@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { dirname, extname, join, posix } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
+import { previews } from '../lib/http/previews.ts'
 import { operations as registry } from '../lib/operations.ts'
 import { isInstalled, launch, type Page } from '../test/browser/browser.ts'
 
@@ -112,8 +113,8 @@ async function play(page: Page, origin: string): Promise<void> {
     await form.locator('h3:has-text("Response: 201")').waitFor()
     await form.locator('summary:has-text("MemberJoinedHook")').waitFor()
     const operations = await form.locator('option[value*="."]').count()
-    // All but the upload, whose body is not JSON. Some have two methods.
-    const all = registry.length + registry.filter(({ also }) => also).length - 1
+    // All but the upload, whose body is not JSON. Some have two methods, and previews are no operation of the registry.
+    const all = [...registry, previews].length + registry.filter(({ also }) => also).length - 1
     if (operations !== all) faults.push(`the playground has ${operations} operations in place of ${all}`)
     const wide = await page.evaluate(overflow)
     if (wide !== '') faults.push(`the playground is wider than ${width} pixels: ${wide}`)
