@@ -49,9 +49,10 @@ export interface Page<Item> {
 export interface Emitter<E extends EventName> extends Context {
   /**
    * Publishes an event in this transaction.
-   * @param change of an update: the record before and after, so that the changed fields are named
+   * @param change the record before and after: of an update the event names the changed fields, and the history of a member has
+   * their role and state
    */
-  emit<Name extends E>(name: Name, payload: PayloadOf<Name>, ...change: Name extends UpdateName ? [Change] : []): void
+  emit<Name extends E>(name: Name, payload: PayloadOf<Name>, ...change: Name extends UpdateName ? [Change] : [Change?]): void
 }
 
 /** The rows of a list, and their order. */

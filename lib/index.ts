@@ -28,7 +28,7 @@ export type { BanOptions, MemberActs, RemoveOptions } from './host/member-acts.t
 export type { Bulk, BulkAct, BulkOptions, BulkReport } from './host/member-bulk.ts'
 export type { ImportMembers, ImportOptions, ImportRefusal, ImportReport, ImportRow } from './host/member-import.ts'
 export type { MemberListing } from './host/member-listing.ts'
-export type { Block, MemberProfile } from './host/member-profile.ts'
+export type { Block, MemberProfile, TimelineEntry } from './host/member-profile.ts'
 export type { MemberFilter, MemberPage, MemberQuery, MemberSelection } from './host/member-search.ts'
 export type { Members } from './host/members.ts'
 export type { NetworkChanges, NetworkPage, NetworkQuery, Networks, NewNetwork } from './host/networks.ts'

@@ -14,7 +14,7 @@ import type { Id, Row, Table } from '../storage/table.ts'
 import { type AuditRow, apiKeys, audit, idempotencyKeys } from '../storage/tables/administration.ts'
 import { type AssetRow, assets } from '../storage/tables/content.ts'
 import { segments } from '../storage/tables/custom-fields.ts'
-import { type MemberRow, members } from '../storage/tables/members.ts'
+import { type MemberRow, memberHistory, members } from '../storage/tables/members.ts'
 import { type InviteRow, invites } from '../storage/tables/plans.ts'
 import type { Details } from './audit/details.ts'
 
@@ -38,6 +38,10 @@ export async function eraseTraces(erasing: Erasing, member: MemberRow): Promise<
   await eraseUploads(erasing, member)
   await eraseWords(erasing, member.id)
   await eraseStoredResponses(erasing, member)
+  for await (const rows of batchesIn(erasing, memberHistory, { member_id: member.id }))
+    await erasing.write(async (tx) => {
+      for (const { id } of rows) await tx.remove(memberHistory, id)
+    })
   const keys = (await erasing.read((tx) => tx.find(apiKeys, { where: { member_id: member.id } }))).map(({ id }) => id)
   await eraseLines(
     erasing,

@@ -7,9 +7,9 @@ import { apiKeys, audit } from '../storage/tables/administration.ts'
 import { abuseReports, comments, posts } from '../storage/tables/content.ts'
 import { answers, customFields, memberSegments, segments } from '../storage/tables/custom-fields.ts'
 import { rsvps } from '../storage/tables/events.ts'
-import { type MemberRow, spaceMemberships, spaces } from '../storage/tables/members.ts'
+import { type MemberRow, memberHistory, spaceMemberships, spaces } from '../storage/tables/members.ts'
 import { invites, planMemberships, plans, purchases, subscriptions } from '../storage/tables/plans.ts'
-import { type AuditEntry, entryOf } from './audit/line.ts'
+import type { Details } from './audit/details.ts'
 import type { MemberListing } from './member-listing.ts'
 
 /** The newest entries of a list, at most ten, and how many there are. */
@@ -66,8 +66,24 @@ export interface MemberProfile
   readonly keys: Block<{ readonly id: Id; readonly name: string; readonly is_revoked: boolean }>
   /** Reports of abuse that name them. */
   readonly reports: Block<{ readonly id: Id; readonly report_type: string; readonly is_open: boolean }>
-  /** What was done to them, and by whom, as the audit has it. */
-  readonly timeline: Block<AuditEntry>
+  /** What was done to them, and by whom. */
+  readonly timeline: Block<TimelineEntry>
+}
+
+/** Something that was done to a member: by an operation, or, as the audit has it, by the host. */
+export interface TimelineEntry {
+  /** ISO 8601, UTC. */
+  readonly at: string
+  /** An event without `Hook`, such as `MemberTagAdded`, or an action of the audit, such as `member.banned`. */
+  readonly action: string
+  /** As the audit names it, `host` if it doesn't; of an API key its name. */
+  readonly actor: string
+  /** The API key that acted; null for the host. */
+  readonly key_id: Id | null
+  /** The names of spaces, tags, badges and plans that it is about, at most ten. */
+  readonly about: readonly string[]
+  /** Of a changed role, kind of member or state `from` and `to`; of the audit its details. */
+  readonly details: Details
 }
 
 interface Payment {
@@ -112,6 +128,36 @@ export async function profileOf(tx: ScopedTx, row: MemberRow, listing: MemberLis
         color: known.get(id)?.color ?? null,
       }))
     })
+  /** The names of things such as `space:201`. */
+  const namesOf = async (things: readonly string[]): Promise<readonly string[]> => {
+    const names = things.slice(0, shown).map(async (thing) => {
+      const [kind = '', id = ''] = thing.split(':')
+      if (id === tx.network_id) return 'the network'
+      const known = kind === 'space' ? await tx.get(spaces, id) : kind === 'plan' ? await tx.get(plans, id) : undefined
+      return known?.name ?? (await tx.get(segments, id))?.title ?? thing
+    })
+    return Promise.all(names)
+  }
+  /** The newest of the history and of the audit. */
+  async function timeline(): Promise<Block<TimelineEntry>> {
+    const byHost = await block(audit, { subject_type: 'member', subject_id: member_id }, (rows) =>
+      rows.map(({ created_at: at, action, actor, details }) => ({ at, action, actor, key_id: null, about: [], details })),
+    )
+    const byOperations = await block(memberHistory, { member_id }, async (rows) => {
+      const keys = await byId(
+        apiKeys,
+        rows.flatMap(({ key_id }) => key_id ?? []),
+      )
+      return Promise.all(
+        rows.map(async ({ created_at: at, event: action, key_id, about, changes: details }) => {
+          const actor = key_id === null ? 'host' : (keys.get(key_id)?.name ?? `key ${key_id}`)
+          return { at, action, actor, key_id, about: await namesOf(about), details }
+        }),
+      )
+    })
+    const items = [...byHost.items, ...byOperations.items].toSorted((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0))
+    return { total: byHost.total + byOperations.total, items: items.slice(0, shown) }
+  }
   const { time_zone, location, bio, avatar, categories, referral_count, ambassador_level, last_visited_at } = row
   return {
     ...listing,
@@ -178,7 +224,7 @@ export async function profileOf(tx: ScopedTx, row: MemberRow, listing: MemberLis
     reports: await block(abuseReports, { targetable_type: 'User', targetable_id: member_id }, (rows) =>
       rows.map(({ id, report_type, ignored_at }) => ({ id, report_type, is_open: ignored_at === null })),
     ),
-    timeline: await block(audit, { subject_type: 'member', subject_id: member_id }, (rows) => rows.map(entryOf)),
+    timeline: await timeline(),
   }
 }
 

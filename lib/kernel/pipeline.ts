@@ -19,6 +19,7 @@ import { members } from '../storage/tables/members.ts'
 import { parseInput, parseQuery } from './check.ts'
 import { type FirstResponse, firstResponse, type Repeatable, storeResponse } from './idempotency.ts'
 import { makeCall } from './make-call.ts'
+import { recordHistory } from './member-history.ts'
 import { type Paging, readPaging } from './page.ts'
 import type { Actor, OperationRequest, Run, Step, TextResult } from './run.ts'
 import { isOutcomeUnknown } from './storage-errors.ts'
@@ -156,7 +157,9 @@ export function pipeline(settings: Settings, transactions: Transactions): Pipeli
       // Without a change there are no events. Otherwise integrations that write back each event would never stop. Mail that a
       // request has the host send is still sent.
       const isUnchanged = api !== undefined && tx.changes === changes
-      return { result, emissions: isUnchanged ? emissions.filter(({ name }) => isForHost(name)) : emissions }
+      const sent = isUnchanged ? emissions.filter(({ name }) => isForHost(name)) : emissions
+      await recordHistory(tx, sent, principal, () => stampOf(run))
+      return { result, emissions: sent }
     }
   }
 

@@ -10,7 +10,7 @@ import { batchesOf, rowsOf } from '../storage/rows-of.ts'
 import type { Id } from '../storage/table.ts'
 import { abuseReports, comments, reactions } from '../storage/tables/content.ts'
 import { memberSegments, segments } from '../storage/tables/custom-fields.ts'
-import { type MemberRow, members, spaceMemberships } from '../storage/tables/members.ts'
+import { type MemberRow, memberHistory, members, spaceMemberships } from '../storage/tables/members.ts'
 import { type PlanRow, plans, purchases, subscriptions } from '../storage/tables/plans.ts'
 import { activeMember, bannedKey, keepAHost, lockUnchanged } from './members.ts'
 import { releaseInvites } from './open-invites.ts'
@@ -40,6 +40,7 @@ export async function leaveNetwork(
 ): Promise<void> {
   const { tx } = call
   const left = presentMember(call, member)
+  const change = [{ state: member.state }, { state }] as const
   await releaseInvites(call, member)
   const key = state === 'deleted' ? { email_key: null } : {}
   await tx.update(members, member.id, { state, ban_reason, categories: [], ...key, ...departure(call), ...call.touch() })
@@ -48,14 +49,14 @@ export async function leaveNetwork(
     order: { by: 'space_id', direction: 'asc' },
   })) {
     await tx.remove(spaceMemberships, membership.id)
-    call.emit('MemberLeft', { member: left, space_id: membership.space_id, network_id: call.network.id })
+    call.emit('MemberLeft', { member: left, space_id: membership.space_id, network_id: call.network.id }, change)
   }
   await takeLikes(call, member)
   await takeSegments(call, member)
-  await removeDependents(tx, members, member.id, [abuseReports.name, reactions.name, memberSegments.name])
+  await removeDependents(tx, members, member.id, [abuseReports.name, reactions.name, memberSegments.name, memberHistory.name])
   // A limited member belonged to spaces only.
   if (member.member_type === 'full')
-    call.emit('MemberLeft', { member: left, space_id: call.network.id, network_id: call.network.id })
+    call.emit('MemberLeft', { member: left, space_id: call.network.id, network_id: call.network.id }, change)
 }
 
 /** Bans a member whom `lockDeparting` has locked: their payments end, and they cannot join again. */

@@ -6,7 +6,7 @@ import { apiKeys, audit, idempotencyKeys, networks, webhookEndpoints } from './t
 import { abuseReports, assets, comments, courseworks, mutes, posts, reactions } from './tables/content.ts'
 import { answers, customFields, memberSegments, segments } from './tables/custom-fields.ts'
 import { canceledInstances, events, rsvps } from './tables/events.ts'
-import { collections, members, spaceMemberships, spaces } from './tables/members.ts'
+import { collections, memberHistory, members, spaceMemberships, spaces } from './tables/members.ts'
 import { invites, planMemberships, planSpaces, plans, purchases, subscriptions } from './tables/plans.ts'
 
 /** Every table of the API, parents before their children: what an adapter creates. */
@@ -17,6 +17,7 @@ export const tables = [
   audit,
   idempotencyKeys,
   members,
+  memberHistory,
   collections,
   spaces,
   spaceMemberships,

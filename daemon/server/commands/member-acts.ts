@@ -98,7 +98,8 @@ function profileText(member: MemberProfile): string {
   }
   const lines = Object.entries(facts).flatMap(([name, value]) => (value ? [`${`${name}:`.padEnd(15)}${value}`] : []))
   const done = member.timeline.items.map(
-    ({ at, action, actor, details }) => `  ${at} ${action} by ${actor} ${detailsText(details)}`,
+    ({ at, action, actor, key_id, about, details }) =>
+      `  ${at} ${[action, about.join(', '), detailsText(details)].filter(Boolean).join(' ')}, by ${key_id === null ? '' : 'key '}${actor}`,
   )
   return [...lines, ...(done.length > 0 ? ['timeline:', ...done] : [])].join('\n')
 }

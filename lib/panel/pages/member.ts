@@ -1,10 +1,8 @@
 /** The page of a member: everything that the network keeps about them, and what can be done to them. */
-import type { AuditAction } from '../../audit-actions.ts'
 import { isStorableId } from '../../base/ids.ts'
 import { found } from '../../errors.ts'
 import { detailsText } from '../../host/audit/details.ts'
-import type { AuditEntry } from '../../host/audit/line.ts'
-import type { Block, MemberProfile } from '../../host/member-profile.ts'
+import type { Block, MemberProfile, TimelineEntry } from '../../host/member-profile.ts'
 import { layout } from '../layout/layout.ts'
 import { nameIn, personal, personLink, stateOf } from '../layout/person.ts'
 import { type PanelResponse, page } from '../request/respond.ts'
@@ -35,18 +33,34 @@ function answerText(view: View, { answer }: MemberProfile['answers']['items'][nu
   return [...values, ...chosen, ...places].map((each, at) => html`${at > 0 && ', '}${each}`)
 }
 
-const words: Readonly<Partial<Record<AuditAction, string>>> = {
+const words: Readonly<Record<string, string>> = {
+  'member.role_changed': 'changed role',
   'member.banned': 'was banned',
   'member.removed': 'was removed',
   'member.unbanned': 'may join again',
   'member.erased': 'was erased',
+  MemberJoined: 'joined',
+  MemberLeft: 'left',
+  MemberUpdated: 'changed role',
+  MemberTagAdded: 'got the tag',
+  MemberTagRemoved: 'lost the tag',
+  MemberBadgeAdded: 'got the badge',
+  MemberBadgeRemoved: 'lost the badge',
+  MemberPurchased: 'got the plan',
+  MemberPlanChanged: 'moved to the plan',
+  MemberSubscriptionCanceled: 'canceled the plan',
+  MemberRemovedFromPlan: 'lost the plan',
 }
 
-/** A line of the audit in words. Reasons stand elsewhere, where they can be masked. */
-function happened(view: View, { at, actor, action, details }: AuditEntry): Html {
-  const what =
-    action === 'member.role_changed' ? `changed role (${detailsText(details).replace('role: ', '')})` : (words[action] ?? action)
-  return html`${time(at)}: ${what}, by <a href="${view.link('audit', { actor })}">${own(actor)}</a>`
+/** What was done, in words. Reasons stand elsewhere, where they can be masked. */
+function happened(view: View, { at, actor, action, key_id, about, details }: TimelineEntry): Html {
+  // Of an erased member the values are gone.
+  const isChange = ['role', 'member_type', 'state'].some((name) => name in details)
+  const changed = isChange ? ` (${detailsText(details).replace(/^(?:role|state): /, '')})` : ''
+  const did = `${words[action] ?? action}${changed}`
+  const what = about.length > 0 ? html`${did}: ${own(about.join(', '))}` : html`${did}`
+  const by = key_id === null ? view.link('audit', { actor }) : view.link('keys')
+  return html`${time(at)}: ${what}, by ${key_id !== null && 'key '}<a href="${by}">${own(actor)}</a>`
 }
 
 const price = (amount: number, currency: string): string => `${(amount / 100).toFixed(2)} ${currency}`

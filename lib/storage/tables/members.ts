@@ -89,6 +89,29 @@ export const members = table(
   },
 )
 
+/** The role, the kind of member and the state, where they have changed. */
+export type MemberChanges = Readonly<
+  Partial<Record<'role' | 'member_type' | 'state', { readonly from: string | null; readonly to: string | null }>>
+>
+
+/** What operations did to members, and by whom. It stays when a member leaves, and goes when they are erased. */
+export const memberHistory = table(
+  'member_history',
+  {
+    member_id: reference('members', 'cascade'),
+    /** The name of the event, without `Hook`. */
+    event: text(),
+    /** What it is about in addition, such as `space:201`; the network stands for itself, as a space. */
+    about: json<readonly string[]>(),
+    changes: json<MemberChanges>(),
+    /** The API key that acted; null for the host. */
+    key_id: nullable(id()),
+    /** The member in whose name it acted. */
+    by_id: id(),
+  },
+  { indexes: [['member_id']] },
+)
+
 export const collections = table(
   'collections',
   {

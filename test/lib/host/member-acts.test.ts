@@ -89,7 +89,11 @@ test('the page of a member has what belongs to them, counted, the newest first',
   expect(page.tags).toEqual({ total: 1, items: [{ id: tag.id, name: 'Founder', since: now, color: '#00AA00' }] })
   expect(page.posts.total).toBe(12)
   expect(page.posts.items.map(({ title }) => title)).toEqual([11, 10, 9, 8, 7, 6, 5, 4, 3, 2].map((n) => `Post ${n}`))
-  expect(page.timeline.items).toMatchObject([{ action: 'member.role_changed', actor: 'host' }])
+  expect(page.timeline.items).toMatchObject([
+    { action: 'member.role_changed', actor: 'host', key_id: null },
+    { action: 'MemberTagAdded', actor: 'host', about: ['Founder'] },
+    { action: 'MemberJoined', actor: 'test', about: ['the network'] },
+  ])
   expect(page.comments).toEqual({ total: 0, items: [] })
   await expect(community.members.get('demo', '77')).rejects.toMatchObject({ status: 404 })
 })

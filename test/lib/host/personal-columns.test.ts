@@ -40,6 +40,7 @@ const treatment: Readonly<Record<string, string>> = {
   api_keys: 'revoked; the name that an admin gave stays',
   audit: 'name and texts go, the action stays',
   members: 'personal columns go',
+  member_history: 'removed',
   space_memberships: 'removed with the account',
   segments: 'options that only they added go',
   member_segments: 'removed with the account',
