@@ -1,7 +1,7 @@
 /** The panel in a server of Node: Express, Connect, Fastify with middie, or `http.createServer`. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Panel } from '../../lib/panel/index.ts'
-import { maxFormBytes } from '../../lib/panel/request/form.ts'
+import { maxUploadBytes } from '../../lib/panel/request/form.ts'
 import type { HostBody, HostRequest } from './node-body.ts'
 import { address } from './node-request.ts'
 import { cut } from './node-stream.ts'
@@ -74,7 +74,7 @@ export async function servePanel<Host>(
 
 /** A form that is too large stays one byte too large: the panel refuses it. */
 const formReader: BodyReader = {
-  read: async (incoming) => (await incoming.read(maxFormBytes)) ?? new Uint8Array(maxFormBytes + 1),
+  read: async (incoming) => (await incoming.read(maxUploadBytes)) ?? new Uint8Array(maxUploadBytes + 1),
   text: formText,
 }
 

@@ -102,7 +102,9 @@ const batchSize = 100
 const account = ['email', 'first_name', 'last_name', 'role', 'member_type'] as const
 const profile = ['commercial_email_consent', 'time_zone', 'location', 'bio', 'avatar'] as const
 const further = ['name', 'tags', 'last_visited_at'] as const
-const known: ReadonlySet<string> = new Set<string>([...account, ...profile, ...further])
+/** The columns that are fields of members; any other is the title of a custom field. */
+export const importColumns: readonly string[] = [...account, ...profile, ...further]
+const known: ReadonlySet<string> = new Set(importColumns)
 
 /** `community.members.import`; see there. */
 export type ImportMembers = (

@@ -140,7 +140,7 @@ export function createPanel<Host = void>(community: Community, options: PanelOpt
       return message(403, 'Not allowed', 'You may not make this change.')
     const section = segments[0] ?? ''
     try {
-      return await route.handle(await viewOf(visit, network, decodedParams(params), section))
+      return await route.handle(await viewOf(visit, network, decodedParams(params), section, route.larger))
     } catch (error) {
       // Those of the relay are made for people; other faults of the server go to the log.
       const isShown = isApiError(error) && (error.status < 500 || error.status === 502 || error.status === 504)
@@ -150,7 +150,13 @@ export function createPanel<Host = void>(community: Community, options: PanelOpt
     }
   }
 
-  async function viewOf(visit: Visit, network: NetworkRow, params: View['params'], section: string): Promise<View> {
+  async function viewOf(
+    visit: Visit,
+    network: NetworkRow,
+    params: View['params'],
+    section: string,
+    larger?: string,
+  ): Promise<View> {
     const { request, url, here, visitor, assets } = visit
     const by = actorOf(visitor)
     const acting = actingAs(community, by)
@@ -159,7 +165,7 @@ export function createPanel<Host = void>(community: Community, options: PanelOpt
       settings: { ...settings, relay: settings.relay && auditedRelay(settings.relay, acting) },
       id: network.id,
       query: formOf(url.searchParams),
-      form: visit.isSafe ? emptyForm : await readForm(request),
+      form: visit.isSafe ? emptyForm : await readForm(request, larger),
       link(path, query) {
         const search = new URLSearchParams(query)
         return relative(here, `${network.id}/${path}${search.size > 0 ? `?${search}` : ''}`)

@@ -10,6 +10,7 @@ export interface Locator {
   click(): Promise<void>
   check(): Promise<void>
   fill(text: string): Promise<void>
+  setInputFiles(file: { readonly name: string; readonly mimeType: string; readonly buffer: Uint8Array }): Promise<void>
   count(): Promise<number>
   textContent(): Promise<string | null>
   getAttribute(name: string): Promise<string | null>

@@ -104,6 +104,53 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
     ])
   })
 
+  test('a file of members is uploaded, mapped, previewed and imported at 360 pixels, and axe finds nothing on the way', async () => {
+    const options = { bypassCSP: true, reducedMotion: 'reduce', viewport: { width: 360, height: 800 } } as const
+    const text = `e-mail;First name;${hostile.replaceAll('"', "'")}\ngrace@upload.test;Grace;1\n${'nobody'.repeat(20)};"${hostile.replaceAll('"', '""')}";2\n`
+    await visit(
+      '2/members',
+      async (page) => {
+        const seen = async () => {
+          await page.evaluate(axe)
+          const violations = await page.evaluate(`axe.run().then(({ violations }) => violations.map(({ id }) => id))`)
+          expect([violations, await page.evaluate('document.documentElement.scrollWidth'), await page.title()]).toEqual([
+            ...[[], 360],
+            expect.stringContaining('Import'),
+          ])
+        }
+        await page.getByRole('link', { name: 'Import' }).click()
+        const file = { name: 'people.csv', mimeType: 'text/csv', buffer: Buffer.from(text) }
+        await page.getByLabel('File').setInputFiles(file)
+        await page.getByRole('button', { name: 'Next: the columns' }).click()
+        await page.getByLabel('Name of the import').fill('Spring')
+        await seen()
+        await page.getByRole('button', { name: 'Preview' }).click()
+        await page.getByText('nothing was changed').waitFor()
+        await seen()
+        await page.getByRole('button', { name: 'Import 2 rows' }).click()
+        await page.getByText('New members: 1.').waitFor()
+        await seen()
+        await page.getByRole('link', { name: 'Show its members' }).click()
+        await page.getByRole('link', { name: 'Grace' }).first().waitFor()
+      },
+      options,
+    )
+  })
+
+  test('a file of members is imported without JavaScript', async () => {
+    await visit(
+      '2/members/import',
+      async (page) => {
+        const buffer = Buffer.from('email,name\r\nben@upload.test,"Ben\nBlue"\r\n')
+        await page.getByLabel('File').setInputFiles({ name: 'people.csv', mimeType: 'text/csv', buffer })
+        for (const button of ['Next: the columns', 'Preview', 'Import 1 row'])
+          await page.getByRole('button', { name: button }).click()
+        await page.getByText('New members: 1.').waitFor()
+      },
+      { javaScriptEnabled: false },
+    )
+  })
+
   test('one long name without blanks pushes no column off the screen', async () => {
     const long = 'x'.repeat(120)
     const { key } = await site.community.keys.create({ network_id: '2', name: long, scopes: ['*'] })
@@ -232,6 +279,7 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
     '1/members?state=removed&q=nobody',
     '1/members?role=host&sort=-name&created_after=2020-01-01T00:00',
     '1/members?space_id=77',
+    '1/members/import',
   ]
 
   /** The pages of one endpoint, one key and one banned member. */

@@ -29,7 +29,7 @@ const code = (text: string): string => text.replace(/\/\*[\s\S]*?\*\//g, '').rep
 
 /** The imports of a file: a path below the root for its neighbours, the name of anything else. */
 function imports({ path, text }: Source): readonly string[] {
-  const specifiers = code(text).matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\s*\(\s*)['"]([^'"]+)['"]/g)
+  const specifiers = code(text).matchAll(/(?:\bfrom\s*|^import\s*|\bimport\s*\(\s*|\brequire\s*\(\s*)['"]([^'"]+)['"]/gm)
   return [...specifiers].map(([, specifier = '']) =>
     specifier.startsWith('.')
       ? normalize(join(dirname(path), specifier))

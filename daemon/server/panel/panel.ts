@@ -9,7 +9,7 @@ import { isSecure, publicAddress, requireHost, requireHttps } from '../../../lib
 import type { Community } from '../../../lib/index.ts'
 import { createPanel, type Panel, type RelayAdmin } from '../../../lib/panel/index.ts'
 import { isOwnForm, referrerPolicy } from '../../../lib/panel/request/forgery.ts'
-import { maxFormBytes } from '../../../lib/panel/request/form.ts'
+import { maxFormBytes, maxUploadBytes } from '../../../lib/panel/request/form.ts'
 import { type PanelResponse, policyHeaders, seeOther } from '../../../lib/panel/request/respond.ts'
 import { endSession, sessionIn, setSession } from './cookie.ts'
 import type { Logins } from './logins.ts'
@@ -72,7 +72,8 @@ export function panelListener(parts: PanelParts): RequestListener {
     }
   }
 
-  async function requestOf({ incoming, origin }: Visit, signal: AbortSignal): Promise<Request> {
+  async function requestOf(visit: Visit, signal: AbortSignal): Promise<Request> {
+    const { incoming, origin } = visit
     const { method, path, search } = incoming
     const headers = new Headers()
     for (const name of ['content-type', 'content-encoding', 'origin', 'sec-fetch-site']) {
@@ -80,8 +81,9 @@ export function panelListener(parts: PanelParts): RequestListener {
       if (value !== null) headers.set(name, value)
     }
     const bodiless = method === 'GET' || method === 'HEAD'
-    // A form that is too large stays one byte too large: the panel refuses it.
-    const read = bodiless ? null : ((await incoming.read(maxFormBytes)) ?? new Uint8Array(maxFormBytes + 1))
+    // A form that is too large stays one byte too large: the panel refuses it. A stranger has no file to send.
+    const most = isSignedIn(visit) ? maxUploadBytes : maxFormBytes
+    const read = bodiless ? null : ((await incoming.read(most)) ?? new Uint8Array(most + 1))
     const url = new URL(`${path}${search}`, origin)
     // A guard in front, such as one of nginx, has seen another path.
     if (url.pathname !== path)

@@ -9,7 +9,7 @@ import { type Confirmation, capital, confirmation, dialog, note } from '../ui/pa
 import { layout } from './layout.ts'
 
 /** The sentence of a preview, or why the change would be refused. */
-async function previewOf(view: View, work: (calls: ActingCalls) => Promise<unknown>) {
+export async function previewOf(view: View, work: (calls: ActingCalls) => Promise<unknown>) {
   try {
     const { sentence } = await view.community.preview((calls) => work(calls.by(view.by)))
     return { text: note('calm', html`<p>Preview: ${sentence}.</p>`), isRefused: false }

@@ -5,6 +5,7 @@
 import type { Route } from '../route.ts'
 import { auditRoutes } from './audit.ts'
 import { deliveryRoutes } from './deliveries.ts'
+import { importRoutes } from './import.ts'
 import { keyRoutes } from './keys.ts'
 import { labelRoutes } from './labels.ts'
 import { memberPageRoutes } from './member.ts'
@@ -22,6 +23,7 @@ import { webhookRoutes } from './webhooks.ts'
 export const routes: readonly Route[] = [
   ...overviewRoutes,
   ...memberRoutes,
+  ...importRoutes,
   ...memberPageRoutes,
   ...labelRoutes,
   ...reportRoutes,

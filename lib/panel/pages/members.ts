@@ -7,6 +7,7 @@ import { type PanelResponse, page } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
 import { empty, news, noProblems, number, type Problems, problemsOf, table, time } from '../ui/parts.ts'
+import { importLink } from './import.ts'
 import { memberLinks } from './member-acts.ts'
 import { memberFilterForm, memberFilterIn, memberFilterNames, memberQueryOf } from './member-filter.ts'
 
@@ -64,7 +65,7 @@ async function list(view: View): Promise<PanelResponse> {
     layout(
       view,
       'Members',
-      html`<div class="head"><h1>Members</h1></div>
+      html`<div class="head"><h1>Members</h1>${importLink(view)}</div>
 <p class="soft">Everyone who is or was a member of this network.</p>
 ${problems.get('') !== undefined && news('bad', html`<p>${problems.get('')}</p>`)}
 ${await memberFilterForm(view, filter, problems)}${choice}${problems.size === 0 && counted}${items.length > 0 ? members : problems.size === 0 && none}

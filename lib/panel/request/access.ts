@@ -11,6 +11,7 @@ export const panelActions = [
   'members.role',
   'members.unban',
   'members.erase',
+  'members.import',
   'tags.update',
   'tags.merge',
   'tags.delete',

@@ -51,6 +51,22 @@ test('a form that is too large is refused, and the server lives', async () => {
   expect((await fetch(`${origin}/settings/panel/1/keys`, { headers })).status).toBe(200)
 })
 
+test('in Express a form with a file of megabytes arrives', async () => {
+  const { origin } = await createMounted()
+  const body = new FormData()
+  body.append(
+    'file',
+    new File(
+      [`email,bio\n${Array.from({ length: 3 }, (_, row) => `m${row}@example.org,${'x'.repeat(900_000)}\n`).join('')}`],
+      'a.csv',
+    ),
+  )
+  const { cookie, 'sec-fetch-site': site } = headers
+  const form = { method: 'POST', headers: { cookie, 'sec-fetch-site': site }, body }
+  const response = await fetch(`${origin}/settings/panel/1/members/import`, form)
+  expect([response.status, (await response.text()).includes('What are the columns?')]).toEqual([200, true])
+})
+
 test.each([20, 21, 47])('in Express, %i values of one field arrive, whatever its parser makes of them', async (count) => {
   const { community, origin } = await createMounted([express.urlencoded({ extended: true })])
   const events = Object.keys(catalogue).slice(0, count)

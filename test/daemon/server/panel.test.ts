@@ -172,6 +172,17 @@ test('a body that is too large or no form is refused, and the server continues',
   expect((await get(at(''), { cookie })).status).toBe(303)
 })
 
+test('a form with a file is taken from a visitor who is signed in', async () => {
+  const cookie = await enter((await linkBy()).url)
+  const post = (headers: Record<string, string>) => {
+    const body = new FormData()
+    body.append('file', new File([`email,bio\nben@example.org,${'x'.repeat(200_000)}`], 'people.csv'))
+    return fetch(at('1/members/import'), { method: 'POST', headers: { 'sec-fetch-site': 'same-origin', ...headers }, body })
+  }
+  expect((await post({ cookie })).status).toBe(200)
+  expect((await post({})).status).toBe(403)
+})
+
 test('panel-link names what is wrong: a network that does not exist, a time without bounds, no server', async () => {
   const control = ['--server', server.facts.control]
   expect((await folkmoot('panel-link', ...control, '--network', 'nobody')).refused).toContain('there is no network "nobody"')
