@@ -64,6 +64,7 @@ describe.skipIf(!isInstalled)('the panel behind a proxy and in hosts, in Chromiu
     await page.goto(panel.replace(url, outside))
     const [cookie] = await context.cookies()
     expect(cookie).toMatchObject({ name: expect.stringMatching(/^__Host-/), secure: true, httpOnly: true, sameSite: 'Strict' })
+    await page.getByRole('link', { name: 'API keys' }).first().click()
     await page.getByRole('link', { name: 'Create a key' }).first().click()
     await page.getByLabel('Name').fill('By proxy')
     await page.getByLabel('Read everything').check()
