@@ -14,9 +14,11 @@ export function hintAtHelp(command: Command, words = command.name()): void {
 /** The commands of both programs: none loads the other one for a message. A test compares this with them. */
 export const programCommands = {
   folkmoot: [
-    ...['serve', 'init', 'trigger', 'panel-link', 'info', 'listen', 'mcp', 'migrate', 'copy', 'pull', 'diff', 'spec'],
+    ...['serve', 'init', 'trigger', 'panel-link', 'info', 'listen', 'mcp', 'migrate', 'copy', 'pull', 'diff', 'spec', 'export'],
     ...['create', 'list', 'show', 'update'].map((name) => `networks ${name}`),
-    ...['list', 'import', 'bulk', 'show', 'ban', 'remove', 'role', 'unban', 'erase', 'consent'].map((name) => `members ${name}`),
+    ...['list', 'import', 'bulk', 'show', 'ban', 'remove', 'role', 'unban', 'erase', 'export', 'consent'].map(
+      (name) => `members ${name}`,
+    ),
     ...['tags list', 'tags merge', 'reports list', 'reports close'],
     ...['create', 'list', 'revoke'].map((name) => `keys ${name}`),
     ...['add', 'update', 'show', 'rotate', 'enable', 'disable', 'remove', 'republish', 'list'].map((name) => `endpoints ${name}`),

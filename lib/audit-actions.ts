@@ -25,6 +25,8 @@ export const auditActions = [
   'member.role_changed',
   'member.unbanned',
   'member.erased',
+  'member.exported',
+  'export.true_addresses',
   'tag.updated',
   'tag.merged',
   'tag.deleted',

@@ -7,6 +7,7 @@ import type { Actor } from './host/audit/line.ts'
 import { type ConsumeOnce, consumeOnceOf, type GiveBack } from './host/consume-once.ts'
 import { type AnyDirectCall, directCalls } from './host/direct-calls.ts'
 import { type Endpoints, endpointsOf } from './host/endpoints.ts'
+import { type Exports, exportsOf } from './host/export/export.ts'
 import { failingLast } from './host/host-transaction.ts'
 import { type AcceptInvite, acceptInviteOf } from './host/invites.ts'
 import { type Keys, keysOf } from './host/keys.ts'
@@ -53,7 +54,7 @@ export interface CallOptions {
 }
 
 /** The calls of a host without HTTP. */
-export interface HostCalls {
+export interface HostCalls extends Exports {
   /**
    * Runs an operation without HTTP, with every scope; hooks, validation, transaction and events as in a request.
    * @param id the operation, such as `'tags.update'`
@@ -323,6 +324,7 @@ function hostCalls(settings: Settings, transactions: Transactions, newLineId: ()
       tags: tagsOf(settings, changes, networks),
       reports: reportsOf(settings, changes, networks, call, members),
       overview: overviewOf(settings, changes, networks),
+      ...exportsOf(settings, changes, networks),
       audit: auditOf(settings, changes, networks),
       call: call as HostCalls['call'],
     }

@@ -22,6 +22,9 @@ export type {
   RotatedEndpoint,
 } from './host/endpoint.ts'
 export type { Endpoints } from './host/endpoints.ts'
+export type { ExportQuery, ExportSubject, Exports } from './host/export/export.ts'
+export type { PersonExports } from './host/export/person.ts'
+export type { ExportPage, ExportRow } from './host/export/subject.ts'
 export type { AcceptInvite } from './host/invites.ts'
 export type { KeyListing, KeyPage, KeyQuery, Keys, NewKey } from './host/keys.ts'
 export type { BanOptions, MemberActs, RemoveOptions } from './host/member-acts.ts'

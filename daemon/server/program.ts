@@ -9,6 +9,7 @@ import { applyEnvPrecedence, variableOption } from '../variables.ts'
 import {
   auditCommands,
   endpointCommands,
+  exportCommand,
   infoCommand,
   initCommand,
   keyCommands,
@@ -81,6 +82,7 @@ export function createProgram({
   keyCommands(program, out)
   endpointCommands(program, out)
   auditCommands(program, out, draw)
+  exportCommand(program, out, draw)
   triggerCommand(program, out)
   panelLinkCommand(program, out)
   infoCommand(program, out, version)

@@ -12,7 +12,7 @@ declare module 'papaparse' {
   }
   const Papa: {
     readonly Parser: typeof Parser
-    unparse(rows: readonly (readonly string[])[], config: { readonly newline: string; readonly escapeFormulae: boolean }): string
+    unparse(rows: readonly (readonly string[])[], config: { readonly newline: string; readonly escapeFormulae: RegExp }): string
   }
   // biome-ignore lint/style/noDefaultExport: the package has no other one
   export default Papa

@@ -61,14 +61,13 @@ export async function* readTable(
         number,
         `has ${cells.length} values, and there are ${header.length} columns: put values with a separator into quotes`,
       )
-    // The apostrophe that disarms a formula is not the value's.
-    yield Object.fromEntries(header.map((name, index) => [name, (cells[index] ?? '').replace(/^'(?=[=+\-@\t\r])/, '')]))
+    yield Object.fromEntries(header.map((name, index) => [name, rearmed(cells[index] ?? '')]))
   }
   if (format === 'csv' && !header) fail(invalid('file'), 'file is empty: the first line must name the columns')
 }
 
 function headerOf(cells: readonly string[]): readonly string[] {
-  const names = cells.map((cell) => cell.trim())
+  const names = cells.map((cell) => rearmed(cell.trim()))
   const twice = names.find((name, index) => name !== '' && names.indexOf(name) !== index)
   if (twice !== undefined) fail(invalid('file'), `file has two columns ${JSON.stringify(twice)}`)
   if (names.length > mostColumns) fail(invalid('file'), `file has more than ${mostColumns} columns`)
@@ -133,8 +132,14 @@ async function* recordsOf(texts: AsyncIterable<string>): AsyncGenerator<readonly
 export function writeCsv(columns: readonly string[], rows: readonly TableRow[], withHeader: boolean): string {
   const cells = rows.map((row) => columns.map((column) => cellOf(row[column])))
   const data = withHeader ? [columns, ...cells] : cells
-  return data.length === 0 ? '' : `${Papa.unparse(data, { newline: '\r\n', escapeFormulae: true })}\r\n`
+  return data.length === 0 ? '' : `${Papa.unparse(data, { newline: '\r\n', escapeFormulae: formula })}\r\n`
 }
+
+/** A text that a spreadsheet would take for a formula, or that looks disarmed already. */
+const formula = /^'*[=+\-@\t\r]/
+
+/** The apostrophe that disarms a formula is not the value's. */
+const rearmed = (cell: string): string => (cell.startsWith("'") && formula.test(cell) ? cell.slice(1) : cell)
 
 const cellOf = (value: unknown): string => {
   if (value === null || value === undefined) return ''

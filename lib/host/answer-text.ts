@@ -18,7 +18,7 @@ export async function answerOfText(tx: ScopedTx, field: CustomFieldRow, text: st
     fail(invalid('custom_field_id'), `${title} must be ${rule}, got ${JSON.stringify(text.slice(0, 100))}`)
   if (isDropdown(field)) {
     const segment_ids: string[] = []
-    const titles = response_type === 'dropdown_single_select' ? [text] : text.split(';').map((each) => each.trim())
+    const titles = response_type === 'dropdown_single_select' ? [text] : splitTitles(text)
     for (const each of titles) {
       const option = await segmentTitled({ tx }, field.id, each)
       if (option) segment_ids.push(option.id)
@@ -51,12 +51,49 @@ export async function answerOfText(tx: ScopedTx, field: CustomFieldRow, text: st
     case 'phone_number':
       return { phone_number: text }
     case 'multi_location':
-      return refuse('set one by one: a text cannot hold several places')
+      return { locations: placesOf(text) ?? refuse('a list of places as JSON') }
     default:
       return { text }
   }
 }
 
 /** An answer as that text. */
-export const textOf = (field: CustomFieldRow, row: AnswerRow, chosen: readonly SegmentRow[]): string =>
-  isDropdown(field) ? chosen.map(({ title }) => title).join('; ') : (textOfAnswer(field, row) ?? '')
+export function textOf(field: CustomFieldRow, row: AnswerRow, chosen: readonly SegmentRow[]): string {
+  if (field.response_type === 'dropdown_multi_select') return joinTitles(chosen)
+  if (isDropdown(field)) return chosen[0]?.title ?? ''
+  return field.response_type === 'multi_location' ? JSON.stringify(row.locations ?? []) : (textOfAnswer(field, row) ?? '')
+}
+
+function placesOf(text: string): unknown {
+  try {
+    const places: unknown = JSON.parse(text)
+    return Array.isArray(places) ? places : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Titles in one text: `A; B`. One that has a semicolon or begins with a quote is in quotes. */
+export const joinTitles = (segments: readonly Pick<SegmentRow, 'title'>[]): string =>
+  segments.map(({ title }) => (/^"|;/.test(title) ? `"${title.replaceAll('"', '""')}"` : title)).join('; ')
+
+/** The titles of such a text. */
+export const splitTitles = (text: string): readonly string[] =>
+  [...text.matchAll(/\s*(?:"((?:[^"]|"")*)"\s*(?=;|$)|([^;]+))/g)].flatMap(
+    ([, quoted, plain = '']) => (quoted?.replaceAll('""', '"') ?? plain).trim() || [],
+  )
+
+/** Custom fields by the column that holds their answers: the title, with the id of the field where the title is taken. */
+export function fieldColumns(fields: readonly CustomFieldRow[], taken: readonly string[]): ReadonlyMap<string, CustomFieldRow> {
+  const used = new Set(taken)
+  return new Map(
+    fields.filter(takesAnswers).map((field) => {
+      const title = field.title.trim()
+      const isFree = !used.has(title.toLowerCase())
+      used.add(title.toLowerCase())
+      return [isFree ? title : `${title} (${field.id})`, field]
+    }),
+  )
+}
+
+const takesAnswers = ({ response_type }: CustomFieldRow): boolean => response_type !== 'tag' && response_type !== 'badge'

@@ -6,7 +6,6 @@
 import { ApiError } from '../errors.ts'
 import { mostErasedIds } from '../outbox/record.ts'
 import type { AssetStore } from '../ports.ts'
-import { emailKey, memberByAddress } from '../rules/members.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
 import type { Where } from '../storage/contract.ts'
 import type { HostTx, ScopedTx } from '../storage/scoped.ts'
@@ -17,6 +16,7 @@ import { segments } from '../storage/tables/custom-fields.ts'
 import { type MemberRow, memberHistory, members } from '../storage/tables/members.ts'
 import { type InviteRow, invites } from '../storage/tables/plans.ts'
 import type { Details } from './audit/details.ts'
+import { actionsWithAddresses, filesOf, hasAddress, isNamedIn, type PersonKeys, personKeys } from './export/personal-tables.ts'
 
 /** Rows of a batch. */
 const batch = mostErasedIds
@@ -31,18 +31,16 @@ export interface Erasing {
 /** Erases what identifies a deleted member, but for their row. */
 export async function eraseTraces(erasing: Erasing, member: MemberRow): Promise<void> {
   await eraseInvites(erasing, { recipient_id: member.id })
-  // Another person may have the address by now: then it does not show whose an invite or a line is.
-  const holder = member.email === '' ? undefined : await erasing.read((tx) => memberByAddress(tx, member.email))
-  const address = member.email !== '' && (holder === undefined || holder.id === member.id) ? emailKey(member.email) : undefined
+  const person = await erasing.read((tx) => personKeys(tx, member))
+  const { address, keys } = person
   if (address !== undefined) await eraseInvites(erasing, { email_key: address })
   await eraseUploads(erasing, member)
   await eraseWords(erasing, member.id)
-  await eraseStoredResponses(erasing, member)
+  await eraseStoredResponses(erasing, person)
   for await (const rows of batchesIn(erasing, memberHistory, { member_id: member.id }))
     await erasing.write(async (tx) => {
       for (const { id } of rows) await tx.remove(memberHistory, id)
     })
-  const keys = (await erasing.read((tx) => tx.find(apiKeys, { where: { member_id: member.id } }))).map(({ id }) => id)
   await eraseLines(
     erasing,
     { subject_type: 'key', subject_id: keys },
@@ -51,9 +49,7 @@ export async function eraseTraces(erasing: Erasing, member: MemberRow): Promise<
   )
   await eraseLines(erasing, { subject_type: 'member', subject_id: member.id }, ({ action }) => action !== 'member.erased')
   if (address !== undefined)
-    await eraseLines(erasing, { action: ['members.consent', 'work.asked', 'work.failed'] }, ({ details }) =>
-      JSON.stringify(details).toLowerCase().includes(JSON.stringify(address)),
-    )
+    await eraseLines(erasing, { action: actionsWithAddresses }, ({ details }) => hasAddress(details, person))
 }
 
 /**
@@ -100,9 +96,7 @@ async function eraseUploads(erasing: Erasing, { id, role, avatar }: MemberRow): 
     return owners.some((owner) => owner.id !== id)
   })
   if (isShared) return
-  // Stores may give a path on the origin that callers use.
-  const url = [avatar, URL.parse(avatar)?.pathname ?? avatar]
-  for await (const rows of batchesIn(erasing, assets, { url })) await removeUploads(erasing, rows)
+  for await (const rows of batchesIn(erasing, assets, { url: filesOf(avatar) })) await removeUploads(erasing, rows)
 }
 
 const storeFailed =
@@ -142,13 +136,9 @@ const erasedResponse = {
 }
 
 /** Replaces stored responses that name the member: a repeated request is refused, and does nothing twice. */
-async function eraseStoredResponses(erasing: Erasing, { id, email }: Pick<MemberRow, 'id' | 'email'>): Promise<void> {
-  const address = email === '' ? undefined : JSON.stringify(emailKey(email))
-  const names = (body: string): boolean =>
-    ['"', ''].some((quote) => body.includes(`id":${quote}${id}${quote},`) || body.includes(`id":${quote}${id}${quote}}`)) ||
-    (address !== undefined && body.toLowerCase().includes(address))
+async function eraseStoredResponses(erasing: Erasing, person: PersonKeys): Promise<void> {
   for await (const rows of batchesIn(erasing, idempotencyKeys, {})) {
-    const found = rows.filter(({ body }) => names(body))
+    const found = rows.filter(({ body }) => isNamedIn(body, person))
     if (found.length > 0)
       await erasing.write(async (tx) => {
         for (const row of found) await tx.update(idempotencyKeys, row.id, erasedResponse)

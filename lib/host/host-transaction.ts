@@ -32,6 +32,14 @@ export function failingLast<T extends object>(calls: T, storage: Storage): T {
     }
   }
 
+  const walked = (rows: AsyncIterator<unknown>) => ({
+    next: () => ended(rows.next()),
+    return: async (value?: unknown) => rows.return?.(value),
+    [Symbol.asyncIterator]() {
+      return this
+    },
+  })
+
   const held = (part: object): object =>
     Object.fromEntries(
       Object.entries(part).map(([name, value]) => {
@@ -40,6 +48,7 @@ export function failingLast<T extends object>(calls: T, storage: Storage): T {
           name,
           (...given: unknown[]) => {
             const result = value(...given)
+            if (Symbol.asyncIterator in result) return walked(result)
             // Not `instanceof`: a host may have put another class in place of `Promise`.
             return 'then' in result ? ended(result) : held(result)
           },

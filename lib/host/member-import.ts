@@ -16,7 +16,7 @@ import { audit } from '../storage/tables/administration.ts'
 import { type CustomFieldRow, customFields } from '../storage/tables/custom-fields.ts'
 import { type MemberRow, members, spaces } from '../storage/tables/members.ts'
 import { plans } from '../storage/tables/plans.ts'
-import { answerOfText } from './answer-text.ts'
+import { answerOfText, splitTitles } from './answer-text.ts'
 import { checkArgument, shape } from './arguments.ts'
 import type { Changes } from './audit/changes.ts'
 import type { AnyDirectCall } from './direct-calls.ts'
@@ -101,7 +101,7 @@ const mostRefusals = 1000
 const batchSize = 100
 const account = ['email', 'first_name', 'last_name', 'role', 'member_type'] as const
 const profile = ['commercial_email_consent', 'time_zone', 'location', 'bio', 'avatar'] as const
-const further = ['name', 'tags', 'last_visited_at'] as const
+const further = ['name', 'tags', 'last_visited_at', 'state'] as const
 /** The columns that are fields of members; any other is the title of a custom field. */
 export const importColumns: readonly string[] = [...account, ...profile, ...further]
 const known: ReadonlySet<string> = new Set(importColumns)
@@ -123,7 +123,13 @@ export const importOf =
       await refuseUnfit(tx, how.plan_ids, how.space_ids)
       return tx.find(customFields, {})
     })
-    const byTitle = new Map(fields.map((field) => [field.title.trim().toLowerCase(), field]))
+    // As an export names them: of several fields with one title, the first has it alone.
+    const byTitle = new Map(
+      fields.toReversed().flatMap((field) => {
+        const title = field.title.trim().toLowerCase()
+        return [title, `${title} (${field.id})`].map((column) => [column, field] as const)
+      }),
+    )
     const counts = { rows: 0, created: 0, updated: 0, known: 0, refused: 0 }
     const ignored = new Set<string>()
     const refusals: ImportRefusal[] = []
@@ -298,6 +304,8 @@ function readRow({ number, values }: NumberedRow, byTitle: ReadonlyMap<string, C
   const problems: { column: string; reason: string }[] = []
   const email = texts.get('email') ?? ''
   if (email === '') problems.push({ column: 'email', reason: 'email is required' })
+  if ((texts.get('state') || 'active').toLowerCase() !== 'active')
+    problems.push({ column: 'state', reason: 'state must be active: former members are not imported' })
   const { commercial_email_consent: consent, ...profiled } = some(profile)
   const consents = consent === undefined ? undefined : truths[consent.toLowerCase()]
   if (consent !== undefined && consents === undefined)
@@ -311,7 +319,7 @@ function readRow({ number, values }: NumberedRow, byTitle: ReadonlyMap<string, C
     account: { ...named, ...some(account), ...lower },
     profile: { ...profiled, ...(consents === undefined ? {} : { commercial_email_consent: consents }) },
     visited: isDay(visited) ? `${visited}T00:00:00Z` : visited || undefined,
-    tags: (texts.get('tags') ?? '').split(';').flatMap((title) => title.trim() || []),
+    tags: splitTitles(texts.get('tags') ?? ''),
     answers: own,
     problems,
   }

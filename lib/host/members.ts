@@ -12,6 +12,7 @@ import { type MemberRow, members } from '../storage/tables/members.ts'
 import { checkArgument, idOf } from './arguments.ts'
 import type { Changes } from './audit/changes.ts'
 import { type Erasing, eraseTraces, revokeKeys } from './erasure.ts'
+import { type PersonExports, personExports } from './export/person.ts'
 import { type MemberActs, memberActs } from './member-acts.ts'
 import type { Bulk } from './member-bulk.ts'
 import type { ImportMembers } from './member-import.ts'
@@ -22,7 +23,7 @@ import type { Networks } from './networks.ts'
 import type { MakeNotification } from './notifications/define.ts'
 
 /** The calls about members for which the interface has no operation. A network is named by its id or its subdomain. */
-export interface Members extends MemberActs {
+export interface Members extends MemberActs, PersonExports {
   /**
    * A page of the members of a network, former ones included, the newest first. With `q` a page looks at 2,000 members at most. The
    * member whose whole address or id is `q` is found by an index, and comes first unless the list is sorted.
@@ -85,6 +86,7 @@ export function membersOf(
 
   return {
     ...memberActs(settings, changes, networks, one),
+    ...personExports(settings, changes, networks),
     import: importMembers,
     bulk,
     async list(name, given = {}) {

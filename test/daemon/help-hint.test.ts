@@ -32,7 +32,7 @@ describe.each(['folkmoot', 'folkmoot-relay'] as const)('%s', (program) => {
   const isMissing = (command: Command): boolean => command.options.some(({ mandatory }) => mandatory)
 
   test.each(all)('%s: an unknown option', async (words, { options }) => {
-    const needed = options.flatMap(({ mandatory, long }) => (mandatory && long ? [long, 'x'] : []))
+    const needed = options.flatMap(({ mandatory, long, argChoices }) => (mandatory && long ? [long, argChoices?.[0] ?? 'x'] : []))
     const { code, stderr } = await run(words, ...needed, '--no-such-option')
     expect([code, stderr.trim()]).toEqual([2, `${program}: unknown option '--no-such-option'\n(see ${whole(words)} --help)`])
   })

@@ -1,7 +1,4 @@
 /** `folkmoot audit …`: reading only, because nothing changes a line. */
-import { once } from 'node:events'
-import { createWriteStream, existsSync } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
 import { type AuditAction, auditSubjectTypes } from '../../../lib/audit-actions.ts'
 import { detailsText } from '../../../lib/host/audit/details.ts'
 import type { AuditEntry, AuditQuery } from '../../../lib/index.ts'
@@ -13,6 +10,7 @@ import type { Operator } from '../control/calls.ts'
 import { momentOf } from './moment.ts'
 import { type NetworkFlags, networkOf, withOperator } from './operator.ts'
 import { showList, showOne } from './show.ts'
+import { requireNew, writeTexts } from './to-file.ts'
 
 export interface ListFlags extends NetworkFlags {
   readonly actor?: string
@@ -90,55 +88,25 @@ export async function listAudit(flags: ListFlags, out: Output): Promise<void> {
   })
 }
 
-/** `audit export`: every entry as NDJSON, the oldest first. A file is there under its name only when it is whole. */
+/** `audit export`: every entry as NDJSON, the oldest first. */
 export async function exportAudit(flags: ExportFlags, out: Output, draw?: (line: string) => void): Promise<void> {
   const { to } = flags
   const from = flags.from === undefined ? {} : { from: momentOf('--from', flags.from) }
-  if (to !== '-' && existsSync(to)) throw new UsageError(`${to} exists: give the name of a new file`)
+  requireNew(to)
   await withOperator(flags, out, async (operator) => {
     const { id: network, subdomain } = await networkOf(operator, flags.network)
-    const pages = pagesOf(operator, { network, order: 'oldest', ...from })
-    const onProgress = (entries: number, last: AuditEntry | undefined) =>
-      draw?.(`${entries.toLocaleString('en-GB')} entries${last ? `, up to ${last.at}` : ''}`)
-    const entries = to === '-' ? await toOutput(pages, out, onProgress) : await toFile(pages, to, onProgress)
+    let entries = 0
+    async function* texts() {
+      for await (const items of pagesOf(operator, { network, order: 'oldest', ...from })) {
+        yield jsonLines(items)
+        entries += items.length
+        const last = items.at(-1)
+        draw?.(`${entries.toLocaleString('en-GB')} entries${last ? `, up to ${last.at}` : ''}`)
+      }
+    }
+    await writeTexts(texts(), to, out)
     draw?.('')
     if (to !== '-')
       showOne(out, flags, { network_id: network, entries, file: to }, `${entries} entries of ${subdomain} are in ${to}.`)
   })
-}
-
-type OnProgress = (entries: number, last: AuditEntry | undefined) => void
-
-async function toOutput(pages: AsyncIterable<readonly AuditEntry[]>, out: Output, onProgress: OnProgress): Promise<number> {
-  let entries = 0
-  for await (const items of pages) {
-    if (items.length > 0) out.line(jsonLines(items).trimEnd())
-    entries += items.length
-    onProgress(entries, items.at(-1))
-  }
-  return entries
-}
-
-async function toFile(pages: AsyncIterable<readonly AuditEntry[]>, path: string, onProgress: OnProgress): Promise<number> {
-  const unfinished = `${path}.unfinished`
-  const file = createWriteStream(unfinished, { mode: 0o600, flush: true })
-  try {
-    await once(file, 'open')
-    let entries = 0
-    for await (const items of pages) {
-      if (!file.write(jsonLines(items))) await once(file, 'drain')
-      entries += items.length
-      onProgress(entries, items.at(-1))
-    }
-    file.end()
-    await once(file, 'finish')
-    await rename(unfinished, path)
-    return entries
-  } catch (error) {
-    file.destroy()
-    await rm(unfinished, { force: true }).catch(() => undefined)
-    throw error instanceof Error && 'code' in error && 'syscall' in error
-      ? new UsageError(`${path} cannot be written (${String(error.code)}): choose another place`)
-      : error
-  }
 }

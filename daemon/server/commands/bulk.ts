@@ -4,8 +4,9 @@ import type { BulkAct, BulkReport, MemberSelection } from '../../../lib/index.ts
 import type { Ask, Output } from '../../output.ts'
 import { CommandFailure, UsageError } from '../../usage.ts'
 import type { Operator } from '../control/calls.ts'
-import { type ListFlags, membersOf, queryOf } from './former-members.ts'
+import { type ListFlags, membersOf } from './former-members.ts'
 import { inOptions } from './in-options.ts'
+import { filterOf } from './member-filters.ts'
 import { networkOf, withChanges } from './operator.ts'
 import { showOne } from './show.ts'
 
@@ -51,7 +52,7 @@ export async function bulk(
   draw?: (line: string) => void,
 ) {
   const what = actOf(act, about, flags)
-  const query = queryOf(flags)
+  const query = filterOf(flags)
   if ((flags.from === undefined) === (Object.keys(query).length === 0))
     throw new UsageError('choose members by filters, such as --role or --tag-id, or by --from FILE with addresses or ids')
   const listed = flags.from === undefined ? undefined : await listIn(flags.from)

@@ -7,13 +7,11 @@ import { UsageError } from '../../usage.ts'
 import type { Operator } from '../control/calls.ts'
 import { assetsDirectory } from '../storage/open.ts'
 import { inOptions, missing, ofRecord } from './in-options.ts'
-import { filterOf } from './member-filters.ts'
+import { type FilterFlags, filterOf } from './member-filters.ts'
 import { type NetworkFlags, networkOf, withChanges, withOperator } from './operator.ts'
 import { showList, showOne } from './show.ts'
 
-export interface ListFlags extends NetworkFlags {
-  readonly state?: MemberListing['state']
-  readonly search?: string
+export interface ListFlags extends NetworkFlags, FilterFlags {
   readonly limit: number
 }
 
@@ -43,21 +41,13 @@ const nameOf = ({ first_name, last_name }: MemberListing): string => `${first_na
 const stateOf = ({ state, is_banned, erased_at }: MemberListing): string =>
   [state, ...(is_banned && state !== 'banned' ? ['banned'] : []), ...(erased_at === null ? [] : ['erased'])].join(', ')
 
-/** The members that the flags choose. */
-export const queryOf = (flags: Pick<ListFlags, 'state' | 'search'>): MemberQuery => ({
-  ...filterOf(flags),
-  ...(flags.state === undefined ? {} : { state: flags.state }),
-  ...(flags.search === undefined ? {} : { q: flags.search }),
-})
-
 /** `members list`: the newest first unless they are sorted. */
 export const listMembers = (flags: ListFlags, out: Output): Promise<void> =>
   withOperator(flags, out, async (operator) => {
-    const query = queryOf(flags)
     showList(
       out,
       flags,
-      await membersOf(operator, (await networkOf(operator, flags.network)).id, query, flags.limit),
+      await membersOf(operator, (await networkOf(operator, flags.network)).id, filterOf(flags), flags.limit),
       [
         { title: 'id', cell: ({ id }) => id, fits: 'whole' },
         { title: 'name', cell: nameOf },

@@ -1,6 +1,7 @@
 /** The options of `networks`, `members`, `keys`, `endpoints` and the commands that stand alone. */
 import { Argument, type Command, Option } from 'commander'
 import { auditActions } from '../../../lib/audit-actions.ts'
+import { exportSubjects } from '../../../lib/host/export/export.ts'
 import type { Ask, Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
 import { projectHosts, projectStorages } from '../init/choices.ts'
@@ -47,11 +48,8 @@ export function memberCommands(program: Command, out: Output, ask?: Ask, draw?: 
   const load = () => import('./former-members.ts')
   const acts = () => import('./member-acts.ts')
   const members = program.command('members').description('members of a network')
-  const listing = wide(onNetwork(members.command('list')))
-    .description('list members and former members, the newest first')
-    .addOption(new Option('--state <name>', 'only members in this state').choices(['active', 'removed', 'banned', 'deleted']))
-    .option('--search <text>', 'only members with these words in the name or address, or with this id')
-  for (const option of filterOptions()) listing.addOption(option)
+  const listing = wide(onNetwork(members.command('list'))).description('list members and former members, the newest first')
+  for (const option of filterOptions('list')) listing.addOption(option)
   listing
     .option('--limit <number>', 'at most this many', entries, 50)
     .action(async (flags) => (await load()).listMembers(flags, out))
@@ -77,9 +75,7 @@ export function memberCommands(program: Command, out: Output, ask?: Ask, draw?: 
   )
     .description('do one act for many members: those of the filters, or of a file')
     .option('--from <file>', 'a file with addresses or ids; - is standard input')
-    .addOption(new Option('--state <name>', 'only members in this state').choices(['active', 'removed', 'banned', 'deleted']))
-    .option('--search <text>', 'only members with these words in the name or address, or with this id')
-  for (const option of filterOptions()) if (option.long !== '--sort') many.addOption(option)
+  for (const option of filterOptions('members')) many.addOption(option)
   many
     .option('--reason <text>', 'of a ban: why, for other hosts')
     .option('--keep-plans', 'of a ban: go on with their subscriptions and purchases')
@@ -118,6 +114,10 @@ export function memberCommands(program: Command, out: Output, ask?: Ask, draw?: 
     .option('--yes', 'do not ask')
     .option('--assets <directory>', 'the directory of uploads; by default ./assets, or next to the file of the storage')
     .action(async (id: string, flags) => (await load()).eraseMember(id, flags, out, ask))
+  onNetwork(members.command('export').argument('<id>'))
+    .description('write everything that the network stores about one person, as NDJSON')
+    .option('--to <file>', 'a new file; - is standard output', '-')
+    .action(async (id: string, flags) => (await import('./export.ts')).exportMember(id, flags, out, draw))
   onNetwork(members.command('consent'))
     .description("record members' consent to commercial e-mail; without it their addresses stay hidden")
     .option('--member <id>', 'for this member')
@@ -272,6 +272,20 @@ export function auditCommands(program: Command, out: Output, draw?: (line: strin
     .requiredOption('--to <file>', 'a new file; - is standard output')
     .option('--from <time>', 'from this time on, ISO 8601; a day begins in UTC')
     .action(async (flags) => (await load()).exportAudit(flags, out, draw))
+}
+
+export function exportCommand(program: Command, out: Output, draw?: (line: string) => void): void {
+  const command = onNetwork(program.command('export'))
+    .description('write members, posts or other records of a network as CSV or NDJSON')
+    .addOption(new Option('--what <records>', 'what to write').choices(exportSubjects).makeOptionMandatory())
+    .addOption(
+      new Option('--format <name>', 'csv, or ndjson: one JSON object per line').choices(['csv', 'ndjson']).default('csv'),
+    )
+    .option('--fields <names>', 'only these columns, in this order, with commas between them')
+    .option('--to <file>', 'a new file; - is standard output', '-')
+    .option('--true-addresses', 'the addresses that members have, not those that the API shows; the audit says so')
+  for (const option of filterOptions('export')) command.addOption(option)
+  command.action(async (flags) => (await import('./export.ts')).exportRecords(flags, out, draw))
 }
 
 export function triggerCommand(program: Command, out: Output): void {

@@ -29,10 +29,12 @@ const names = [
   'members.changeRole',
   'members.unban',
   'members.erase',
+  'members.exportPage',
   'tags.list',
   'tags.merge',
   'reports.list',
   'reports.close',
+  'exportPage',
   'audit.list',
   'audit.record',
   'notify.emailConsent',
@@ -84,7 +86,7 @@ export type Operator = {
     Community[Group],
     Called<Group>
   >
-} & Pick<Community, 'call' | 'publish'> & {
+} & Pick<Community, 'call' | 'exportPage' | 'publish'> & {
     /** The value of `--outbox` for a relay. */
     outbox(): Promise<string>
     /** Why a relay may refuse the address of an endpoint; `undefined` if there is no reason, or if the relay is known to allow it. */

@@ -76,6 +76,56 @@ async function communityWithTraces() {
 /** Names, words and the address, in any case. */
 const traces = /zed|quill/i
 
+/** Each row that is stored, by its table and id, if it has a trace. */
+async function rowsWithTraces({ storage }: TestCommunity): Promise<readonly string[]> {
+  const all = await storage.transaction(
+    async (tx) =>
+      Promise.all(
+        (tables as readonly Table[]).map(async (table) => {
+          const rows = await tx.find(table, {})
+          return rows.filter((row) => traces.test(JSON.stringify(row))).map(({ id }) => `${table.name} ${id}`)
+        }),
+      ),
+    { readOnly: true },
+  )
+  return all.flat()
+}
+
+test('an export of a person has every row that names them, no secret, and a line of the audit', async () => {
+  const run = await communityWithTraces()
+  const { community, zed, send } = run
+  const key = await community.keys.create({ network_id: '1', name: 'Of Zed', scopes: ['*'], member_id: zed.id })
+  await newMember(run, 'other', { first_name: 'Bystander' })
+  await send('invites.create', { body: { recipient_email: 'friend@example.org' } })
+  const traced = await rowsWithTraces(run)
+  const rows: Record<string, unknown>[] = []
+  for await (const row of community.members.export('1', zed.id)) rows.push({ ...row })
+  const places = rows.map((row) => `${row['table']} ${row['id']}`)
+  expect(traced.filter((place) => !places.includes(place))).toEqual([])
+  expect(new Set(places).size).toBe(places.length)
+  expect(places).toContain(`api_keys ${key.key.id}`)
+  const text = JSON.stringify(rows)
+  expect(text).not.toMatch(/Bystander|friend@|token_hash|search_key|"network_id":"1","created_at/)
+  expect((await linesOf(run))[0]).toMatchObject({ action: 'member.exported', subject: { type: 'member', id: zed.id } })
+  await expect(community.members.exportPage('1', '999999')).rejects.toMatchObject({ status: 404 })
+  await expect(community.members.exportPage('1', zed.id, { after: 'x' })).rejects.toMatchObject({ status: 422 })
+})
+
+test('pages of an export of a person have all of its rows', async () => {
+  const run = await communityWithTraces()
+  const { community, zed } = run
+  const space = await newSpace(run)
+  for (let n = 0; n < 250; n++)
+    await community.call('posts.create', {
+      network: '1',
+      as: zed.id,
+      body: { space_id: space.id, title: `${n}`, description: 'x' },
+    })
+  const titles: unknown[] = []
+  for await (const row of community.members.export('1', zed.id)) if (row['table'] === 'posts') titles.push(row['title'])
+  expect(titles).toEqual(['Kept', ...Array.from({ length: 250 }, (_, n) => `${n}`)])
+})
+
 describe('an erasure', () => {
   test('leaves nothing of an active member but ids, and emits what their deletion does', async () => {
     const run = await communityWithTraces()

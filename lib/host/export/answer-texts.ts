@@ -1,0 +1,59 @@
+/** The answers of some members as texts. */
+import { noValue } from '../../rules/answers.ts'
+import type { ScopedTx } from '../../storage/scoped.ts'
+import type { Id } from '../../storage/table.ts'
+import {
+  type AnswerRow,
+  answers,
+  type CustomFieldRow,
+  customFields,
+  memberSegments,
+  type SegmentRow,
+  segments,
+} from '../../storage/tables/custom-fields.ts'
+import { textOf } from '../answer-text.ts'
+
+/** The columns of an answer that `answer` stands for. */
+export const valueColumns = Object.keys(noValue) as (keyof typeof noValue)[]
+
+/** The tags, badges and options of members. */
+export async function segmentsOf(tx: ScopedTx, member_id: readonly Id[]): Promise<(member: Id) => readonly SegmentRow[]> {
+  const held = await tx.find(memberSegments, { where: { member_id } })
+  const id = [...new Set(held.map(({ segment_id }) => segment_id))]
+  const byId = new Map((await tx.find(segments, { where: { id } })).map((row) => [row.id, row]))
+  const byMember = Map.groupBy(held, (row) => row.member_id)
+  return (member) => (byMember.get(member) ?? []).flatMap(({ segment_id }) => byId.get(segment_id) ?? [])
+}
+
+const answerText = (field: CustomFieldRow, row: AnswerRow, held: readonly SegmentRow[]): string =>
+  textOf(
+    field,
+    row,
+    held.filter(({ custom_field_id }) => custom_field_id === field.id),
+  )
+
+/** The title of the field and the text of each answer. */
+export async function answerTexts(tx: ScopedTx, rows: readonly AnswerRow[]) {
+  const id = [...new Set(rows.map(({ custom_field_id }) => custom_field_id))]
+  const fields = new Map((await tx.find(customFields, { where: { id } })).map((field) => [field.id, field]))
+  const held = await segmentsOf(tx, [...new Set(rows.map(({ member_id }) => member_id))])
+  return rows.map((row) => {
+    const field = fields.get(row.custom_field_id)
+    return field ? { field: field.title, answer: answerText(field, row, held(row.member_id)) } : {}
+  })
+}
+
+/** The answers of members, by member and field. */
+export async function answersOf(
+  tx: ScopedTx,
+  fields: readonly CustomFieldRow[],
+  ids: readonly Id[],
+  held: (member: Id) => readonly SegmentRow[],
+): Promise<(member: Id, field: CustomFieldRow) => string | null> {
+  const rows = fields.length === 0 ? [] : await tx.find(answers, { where: { member_id: ids } })
+  const byKey = new Map(rows.map((row) => [`${row.member_id}_${row.custom_field_id}`, row]))
+  return (member, field) => {
+    const row = byKey.get(`${member}_${field.id}`)
+    return row ? answerText(field, row, held(member)) : null
+  }
+}

@@ -1,0 +1,37 @@
+/** The members of an export: what an import reads, and more. */
+import { customFields } from '../../storage/tables/custom-fields.ts'
+import type { MemberRow } from '../../storage/tables/members.ts'
+import { fieldColumns, joinTitles } from '../answer-text.ts'
+import { importColumns } from '../member-import.ts'
+import { memberFilterFields, selectMembers } from '../member-search.ts'
+import { answersOf, segmentsOf } from './answer-texts.ts'
+import { addressOf, type Subject } from './subject.ts'
+
+const own = [
+  ...(['id', 'email', 'first_name', 'last_name', 'role', 'member_type', 'state', 'created_at', 'updated_at'] as const),
+  ...(['last_visited_at', 'commercial_email_consent', 'time_zone', 'location', 'bio', 'avatar', 'referral_count'] as const),
+  ...(['ambassador_level', 'ban_reason', 'left_at'] as const),
+] satisfies readonly (keyof MemberRow)[]
+const columns = [...own, 'tags', 'badges']
+
+export const memberSubject: Subject = {
+  filter: memberFilterFields,
+  async page(showing, filter, after, limit) {
+    const { tx, network } = showing
+    const { rows, next } = await selectMembers(tx, network, { filter }, after, limit)
+    const fields = fieldColumns(await tx.find(customFields, {}), [...columns, ...importColumns])
+    const ids = rows.map(({ id }) => id)
+    const held = await segmentsOf(tx, ids)
+    const answer = await answersOf(tx, [...fields.values()], ids, held)
+    const titles = (id: string, kind: string) => joinTitles(held(id).filter((segment) => segment.kind === kind))
+    return {
+      columns: [...columns, ...fields.keys()],
+      next,
+      rows: rows.map((row) => ({
+        ...Object.fromEntries(own.map((name) => [name, row[name]])),
+        ...{ email: addressOf(row, showing), tags: titles(row.id, 'tag'), badges: titles(row.id, 'badge') },
+        ...Object.fromEntries([...fields].map(([column, field]) => [column, answer(row.id, field)])),
+      })),
+    }
+  },
+}

@@ -1,0 +1,73 @@
+/** Everything that the network stores about one person. */
+import * as v from 'valibot'
+import { isoTime } from '../../base/clock.ts'
+import { found } from '../../errors.ts'
+import { optional } from '../../fields.ts'
+import { fullName } from '../../records/member.ts'
+import type { Settings } from '../../settings.ts'
+import type { ScopedTx } from '../../storage/scoped.ts'
+import type { Id, Row } from '../../storage/table.ts'
+import { members } from '../../storage/tables/members.ts'
+import { checkArgument, idOf, shape } from '../arguments.ts'
+import type { Changes } from '../audit/changes.ts'
+import type { Networks } from '../networks.ts'
+import { type PersonalRows, personalRows, personKeys } from './personal-tables.ts'
+import { type ExportPage, type ExportRow, rowsOfPages } from './subject.ts'
+
+/** The calls that export one person. */
+export interface PersonExports {
+  /**
+   * Everything that the network stores about a member or former member: each row has the name of its `table` and its columns, as
+   * they are stored. What an erasure removes is all in it. The audit says that it was made.
+   * @throws ApiError 404 when there is no such member
+   */
+  export(network: Id | number, id: Id | number): AsyncIterable<ExportRow>
+  /** One page of that. @param place `after`: the `next` of the page before */
+  exportPage(network: Id | number, id: Id | number, place?: { readonly after?: string }): Promise<ExportPage>
+}
+
+const placeRule = 'must be the `next` of a page'
+const Place = shape({ after: optional(v.pipe(v.string(placeRule), v.regex(/^\d{1,3}_\d{1,20}$/, placeRule))) })
+/** Rows of a page, about, and how many queries it takes at most. */
+const [pageRows, mostQueries] = [100, 50]
+
+export function personExports({ clock, limits }: Settings, changes: Changes, networks: Networks): PersonExports {
+  const exportPage: PersonExports['exportPage'] = async (name, given, place = {}) => {
+    const id = idOf(given)
+    const { after } = checkArgument('members.exportPage', Place, place, limits)
+    const { id: network } = await networks.show(name)
+    if (after !== undefined) return changes.read(network, (tx) => pageOf(tx, id, after))
+    return changes.change(network, isoTime(clock.now()), async (tx) => {
+      const member = found(await tx.get(members, id), 'Member')
+      const subject = { type: 'member', id, name: fullName(member) || null } as const
+      return { result: await pageOf(tx, id, '0_0'), audit: [{ action: 'member.exported', subject }] }
+    })
+  }
+  return {
+    exportPage,
+    export: (network, id) => rowsOfPages((after) => exportPage(network, id, after)),
+  }
+}
+
+async function pageOf(tx: ScopedTx, id: Id, place: string): Promise<ExportPage> {
+  const [step = '0', last = '0'] = place.split('_')
+  const rows: ExportRow[] = []
+  const parts = personalRows(await personKeys(tx, found(await tx.get(members, id), 'Member')))
+  let after: Id | null = last
+  let at = Number(step)
+  for (let queries = 0; queries < mostQueries && rows.length < pageRows; queries++) {
+    const part = parts[at]
+    if (!part) return { columns: ['table'], rows, next: null }
+    const { rows: read, next } = await part.read(tx, after ?? '0', pageRows)
+    rows.push(...read.map((row) => rowOf(part.table, row)))
+    after = next
+    if (next === null) at++
+  }
+  return { columns: ['table'], rows, next: `${at}_${after ?? '0'}` }
+}
+
+/** Of a key not even the hash of its token; of keys for lists and searches what they are made of. */
+function rowOf({ name, columns }: PersonalRows['table'], row: Row): ExportRow {
+  const isShown = (column: string) => column !== 'network_id' && column !== 'token_hash' && !columns[column]?.derived
+  return { table: name, ...Object.fromEntries(Object.entries(row).filter(([column]) => isShown(column))) }
+}
