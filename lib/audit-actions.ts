@@ -20,6 +20,8 @@ export const auditActions = [
   'members.consent',
   'members.imported',
   'members.bulk',
+  'member.added',
+  'member.invited',
   'member.banned',
   'member.removed',
   'member.role_changed',

@@ -27,6 +27,8 @@ const workActions = [
   'deliveries.resend_stopped',
   'deliveries.skipped',
   'members.consent',
+  'member.added',
+  'member.invited',
   'tag.updated',
   'tag.deleted',
   'badge.updated',

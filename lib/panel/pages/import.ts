@@ -58,7 +58,7 @@ interface Choice {
 
 /** The link to the import, for those who may. */
 export const importLink = (view: View): Html | false =>
-  may(view.visitor, 'members.import') && html`<span class="end"><a class="button" href="${view.link(path)}">Import</a></span>`
+  may(view.visitor, 'members.import') && html`<a class="button" href="${view.link(path)}">Import</a>`
 
 /** @throws ApiError 422 for a file that is no table, or has more than fits */
 async function uploadIn({ form }: View): Promise<Upload> {

@@ -9,6 +9,7 @@ import { importRoutes } from './import.ts'
 import { keyRoutes } from './keys.ts'
 import { labelRoutes } from './labels.ts'
 import { memberPageRoutes } from './member.ts'
+import { memberEntryRoutes } from './member-new.ts'
 import { memberRoutes } from './members.ts'
 import { overviewRoutes } from './overview.ts'
 import { referenceRoutes } from './reference.ts'
@@ -24,6 +25,7 @@ export const routes: readonly Route[] = [
   ...overviewRoutes,
   ...memberRoutes,
   ...importRoutes,
+  ...memberEntryRoutes,
   ...memberPageRoutes,
   ...labelRoutes,
   ...reportRoutes,

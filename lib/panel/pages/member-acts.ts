@@ -11,7 +11,7 @@ import type { Route, View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
 import { field, noProblems, option } from '../ui/parts.ts'
 
-const roles = ['host', 'moderator', 'contributor'] as const
+export const roles = ['host', 'moderator', 'contributor'] as const
 
 interface MemberAct {
   /** The last part of its path. */
@@ -97,7 +97,8 @@ ${is_banned && html`<p>The address stays banned.</p>`}`,
 ]
 
 /** The news of an act, by the name in the address. */
-export const memberNews = (verb: string): string | undefined => acts.find((act) => act.verb === verb)?.done
+export const memberNews = (verb: string): string | undefined =>
+  verb === 'new' ? 'The member is added.' : acts.find((act) => act.verb === verb)?.done
 
 const isOpenTo = (view: View, member: MemberListing) => (act: MemberAct) => may(view.visitor, act.action) && act.isOpen(member)
 

@@ -35,6 +35,7 @@ function answerText(view: View, { answer }: MemberProfile['answers']['items'][nu
 
 const words: Readonly<Record<string, string>> = {
   'member.role_changed': 'changed role',
+  'member.added': 'was added',
   'member.banned': 'was banned',
   'member.removed': 'was removed',
   'member.unbanned': 'may join again',

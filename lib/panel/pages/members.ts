@@ -10,6 +10,7 @@ import { empty, news, noProblems, number, type Problems, problemsOf, table, time
 import { importLink } from './import.ts'
 import { memberLinks } from './member-acts.ts'
 import { memberFilterForm, memberFilterIn, memberFilterNames, memberQueryOf } from './member-filter.ts'
+import { memberEntryLinks } from './member-new.ts'
 
 const pageSize = 25
 /** The problem of any other stands above the form. */
@@ -65,9 +66,9 @@ async function list(view: View): Promise<PanelResponse> {
     layout(
       view,
       'Members',
-      html`<div class="head"><h1>Members</h1>${importLink(view)}</div>
+      html`<div class="head"><h1>Members</h1><div class="end">${memberEntryLinks(view)}${importLink(view)}</div></div>
 <p class="soft">Everyone who is or was a member of this network.</p>
-${problems.get('') !== undefined && news('bad', html`<p>${problems.get('')}</p>`)}
+${view.query.get('done') === 'invited' && news('good', html`<p>The person is invited.</p>`)}${problems.get('') !== undefined && news('bad', html`<p>${problems.get('')}</p>`)}
 ${await memberFilterForm(view, filter, problems)}${choice}${problems.size === 0 && counted}${items.length > 0 ? members : problems.size === 0 && none}
 <nav class="pager" aria-label="Pages">${after !== '' && html`<a href="${view.link('members', filter)}">${first}</a>`}${
         next !== null && html`<a href="${view.link('members', { ...filter, after: next })}">${following}</a>`

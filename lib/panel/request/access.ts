@@ -6,6 +6,8 @@ import type { Id } from '../../storage/table.ts'
 export const panelActions = [
   'keys.create',
   'keys.revoke',
+  'members.add',
+  'members.invite',
   'members.ban',
   'members.remove',
   'members.role',
