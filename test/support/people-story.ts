@@ -119,8 +119,11 @@ export async function playStory(directory: string, members: number, run: RunComm
     const [patronFile, otherFile] = [join(directory, 'patrons.csv'), join(directory, 'others.csv')]
     writeFileSync(patronFile, fileOf([...patrons, { ...named, visited: visited(1, false) }]))
     writeFileSync(otherFile, fileOf(others))
+    const mapped = columns.flatMap((each) => ['--map', each])
     const importFile = (file: string, name: string, ...more: readonly string[]) =>
-      one('members', 'import', file, ...columns.flatMap((each) => ['--map', each]), '--name', name, ...more)
+      one('members', 'import', file, ...mapped, '--name', name, ...more)
+    await timed('preview an import', () => one('members', 'import', otherFile, ...mapped, '--name', 'Others', '--preview'))
+    assert.equal((await all('members', 'list')).length, 1)
     await timed(`import ${members} members`, async () => {
       const { created, refused_file } = await importFile(otherFile, 'Others')
       assert.deepEqual([created, refused_file], [members, undefined])
@@ -143,6 +146,14 @@ export async function playStory(directory: string, members: number, run: RunComm
         .map(({ email }) => email)
         .toSorted(),
     )
+    const { id: idleTag } = await community.call('tags.create', { network, body: { title: 'Idle patrons' } })
+    const tagging = ['members', 'bulk', 'tag', idleTag, ...idle]
+    const planned = await timed('preview tags for them', () => one(...tagging, '--preview'))
+    assert.equal(planned.rows.member_segments.inserted, 40)
+    assert.deepEqual(await all('members', 'list', '--tag-id', idleTag), [])
+    const { done, refused } = await timed('tag them', () => one(...tagging, '--yes'))
+    assert.deepEqual([done, refused], [40, 0])
+    assert.equal((await all('members', 'list', '--tag-id', idleTag)).length, 40)
     const [zed] = await timed('find one by a part of the name', () => all('members', 'list', '--search', 'quillf'))
     assert.equal(zed?.email, marks.email)
     const [ben, cleo] = found
