@@ -6,7 +6,7 @@ import { isoTime } from '../base/clock.ts'
 import { isDay } from '../base/date-time.ts'
 import { type ApiError, fail, invalid, isApiError } from '../errors.ts'
 import { BoolInput, IdInput, listUpTo, optional, Title } from '../fields.ts'
-import { emailKey } from '../rules/members.ts'
+import { emailKey, membersByKeys } from '../rules/members.ts'
 import { ownField } from '../rules/segments.ts'
 import { segmentTitled } from '../rules/titles.ts'
 import type { Settings } from '../settings.ts'
@@ -14,7 +14,7 @@ import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
 import { audit } from '../storage/tables/administration.ts'
 import { type CustomFieldRow, customFields } from '../storage/tables/custom-fields.ts'
-import { type MemberRow, members, spaces } from '../storage/tables/members.ts'
+import { type MemberRow, spaces } from '../storage/tables/members.ts'
 import { plans } from '../storage/tables/plans.ts'
 import { answerOfText, splitTitles } from './answer-text.ts'
 import { checkArgument, shape } from './arguments.ts'
@@ -347,7 +347,7 @@ async function refuseUnfit(tx: ScopedTx, plan_ids: readonly Id[] = [], space_ids
 /** The members of these addresses. */
 async function knownBy(tx: ScopedTx, people: readonly Person[]): Promise<Map<string, MemberRow>> {
   const email_key = [...new Set(people.map(({ email }) => emailKey(email)))]
-  const rows = await tx.find(members, { where: { email_key } })
+  const rows = await membersByKeys(tx, email_key)
   return new Map(rows.map((row) => [row.email_key ?? '', row]))
 }
 

@@ -7,7 +7,7 @@ import { BoolInput, EmailFilter, type Fields, IdInput, integerBetween, listUpTo,
 import { isPlaceIn, mostCounted, placeOf, rowsAfter } from '../kernel/page.ts'
 import { conditionsOf, fieldsOf, orderOf } from '../rules/filters/filter.ts'
 import { memberFilters, memberSort, memberSorts } from '../rules/filters/members.ts'
-import { emailKey, memberByAddress } from '../rules/members.ts'
+import { emailKey, memberByAddress, membersByKeys } from '../rules/members.ts'
 import { compareIds } from '../storage/compare.ts'
 import { allOf } from '../storage/conditions.ts'
 import type { Conditions, Query } from '../storage/contract.ts'
@@ -218,7 +218,10 @@ export async function selectMembers(
     const all = [...new Map(addresses.map((address) => [emailKey(address), address]))]
     const begin = Number(after ?? 0)
     const some = all.slice(begin, begin + limit)
-    const rows = await tx.find(members, { where: { email_key: some.map(([key]) => key) } })
+    const rows = await membersByKeys(
+      tx,
+      some.map(([key]) => key),
+    )
     const byKey = new Map(rows.map((row) => [row.email_key, row]))
     return {
       rows: some.flatMap(([key]) => byKey.get(key) ?? []),

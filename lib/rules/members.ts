@@ -20,6 +20,10 @@ export const memberByAddress = async (tx: ScopedTx, email: string): Promise<Memb
   (await tx.first(members, { email_key: emailKey(email) })) ??
   tx.first(members, { email_key: await bannedKey(tx.network_id, email) })
 
+/** The members of these keys of addresses. In the order of the keys SQLite uses their index; in that of ids it reads every member. */
+export const membersByKeys = (tx: ScopedTx, email_key: readonly string[]): Promise<readonly MemberRow[]> =>
+  tx.find(members, { where: { email_key }, order: { by: 'email_key', direction: 'asc' } })
+
 /** Whether a member is banned. The ban of an account stays when it is deleted. */
 export const isBanned = ({ state, email_key }: Pick<MemberRow, 'state' | 'email_key'>): boolean =>
   state === 'banned' || (state === 'deleted' && email_key !== null)
