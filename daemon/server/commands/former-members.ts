@@ -44,10 +44,12 @@ const stateOf = ({ state, is_banned, erased_at }: MemberListing): string =>
 /** `members list`: the newest first unless they are sorted. */
 export const listMembers = (flags: ListFlags, out: Output): Promise<void> =>
   withOperator(flags, out, async (operator) => {
+    const { limit } = flags
+    const found = await membersOf(operator, (await networkOf(operator, flags.network)).id, filterOf(flags), limit + 1)
     showList(
       out,
       flags,
-      await membersOf(operator, (await networkOf(operator, flags.network)).id, filterOf(flags), flags.limit),
+      found.slice(0, limit),
       [
         { title: 'id', cell: ({ id }) => id, fits: 'whole' },
         { title: 'name', cell: nameOf },
@@ -61,6 +63,7 @@ export const listMembers = (flags: ListFlags, out: Output): Promise<void> =>
       ],
       'There is no such member.',
     )
+    if (found.length > limit && !flags.json) out.warn(`There are more than ${limit}: --limit shows up to 10000.`)
   })
 
 /** `members unban`. */

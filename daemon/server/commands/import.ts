@@ -40,7 +40,7 @@ export async function importMembers(file: string, flags: ImportFlags, out: Outpu
     const { id, subdomain } = await networkOf(operator, flags.network)
     let sum: ImportReport | undefined
     let notes = 0
-    for await (const rows of chunksOf(readTable(bytesOf(file), format), renamed, flags.preview ? previewed : chunk)) {
+    for await (const rows of chunksOf(readTable(bytesOf(file), format), format, renamed, flags.preview ? previewed : chunk)) {
       const before = sum?.rows ?? 0
       const report = await inOptions(operator.members.import(id, rows, options))
       sum = sum ? added(sum, report) : report
@@ -91,6 +91,7 @@ async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
 
 async function* chunksOf(
   rows: AsyncIterable<ImportRow>,
+  format: TableFormat,
   renamed: ReadonlyMap<string, string>,
   size: number,
 ): AsyncGenerator<ImportRow[]> {
@@ -101,6 +102,12 @@ async function* chunksOf(
       const missing = [...renamed.keys()].find((column) => !(column in row))
       if (missing !== undefined)
         throw new UsageError(`--map: the file has no column ${JSON.stringify(missing)}; it has ${Object.keys(row).join(', ')}`)
+      const names = Object.keys(row)
+      // Otherwise each row would be refused by itself.
+      if (format === 'csv' && !names.some((name) => (renamed.get(name) ?? name).trim().toLowerCase() === 'email'))
+        throw new UsageError(
+          `the file has no column email; it has ${names.join(', ')}: say which one it is, such as --map ${JSON.stringify(`${names[0]}=email`)}`,
+        )
       isFirst = false
     }
     some.push(

@@ -21,6 +21,7 @@ async function storageWithNetwork() {
   const storage = ['--storage', `sqlite:${join(directory, 'db.sqlite')}`]
   const refusal = async (...args: readonly string[]) => (await folkmoot(...args, ...storage)).refused
   const text = async (...args: readonly string[]) => (await folkmoot(...args, ...storage)).lines.join('\n')
+  const warned = async (...args: readonly string[]) => (await folkmoot(...args, ...storage)).warnings
   const all = async (...args: readonly string[]): Promise<Json[]> => {
     const { lines, refused } = await folkmoot(...args, ...storage, '--json')
     expect([args, refused]).toEqual([args, undefined])
@@ -28,7 +29,7 @@ async function storageWithNetwork() {
   }
   const one = async (...args: readonly string[]): Promise<Json> => (await all(...args))[0]
   const network = await one('networks', 'create', '--subdomain', 'paint-pals', '--title', 'Paint Pals', ...owner)
-  return { directory, storage, refusal, text, all, one, network }
+  return { directory, storage, refusal, warned, text, all, one, network }
 }
 
 test('a first network that is refused leaves nothing, so that no relay takes its empty outbox for one in use', async () => {
@@ -107,7 +108,7 @@ async function storageWithBanned() {
 const type = { content_type: 'image/png', extension: 'png' }
 
 test('members: lists show who is banned and why, a ban is lifted, a person is erased with their uploads', async () => {
-  const { all, one, text, refusal, grace, uploads } = await storageWithBanned()
+  const { all, one, text, refusal, warned, grace, uploads } = await storageWithBanned()
   expect(await all('members', 'list')).toMatchObject([
     { id: grace, state: 'banned', ban_reason: 'Sold\u001b watches', is_banned: true, left_by: { name: 'Ada Ash' } },
     { state: 'active', email: 'ada@example.org' },
@@ -117,6 +118,8 @@ test('members: lists show who is banned and why, a ban is lifted, a person is er
   expect(shown).not.toContain('\u001b')
   expect(await all('members', 'list', '--search', 'grace hop')).toHaveLength(1)
   expect(await all('members', 'list', '--limit', '1')).toHaveLength(1)
+  expect(await warned('members', 'list', '--limit', '1')).toEqual(['There are more than 1: --limit shows up to 10000.'])
+  expect(await warned('members', 'list', '--limit', '2')).toEqual([])
   expect(await text('members', 'list', '--search', 'nobody')).toBe('There is no such member.')
   expect(await all('members', 'list', '--role', 'host', '--created-after', '2020-01-01T00:00:00Z')).toHaveLength(1)
   expect(await all('members', 'list', '--sort', '-name')).toMatchObject([{ first_name: 'Grace' }, { first_name: 'Ada' }])
@@ -170,6 +173,7 @@ test('members are imported from CSV and NDJSON, and refused rows are listed', as
   expect(await refusal('members', 'import', file, '--map', 'E-Mail=email')).toMatch(
     /has no column "E-Mail"; it has Mail, name, Shoe$/,
   )
+  expect(await refusal('members', 'import', file)).toMatch(/^the file has no column email; it has Mail.* --map "Mail=email"$/)
   expect(await refusal('members', 'import', join(directory, 'none.csv'))).toMatch(
     /none.csv can't be read: there is no such file$/,
   )
