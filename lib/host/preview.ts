@@ -187,7 +187,7 @@ function withoutNewIds(value: unknown): unknown {
 }
 
 /** Rows that no one looks for. */
-const unnamed: readonly string[] = ['audit', 'idempotency_keys']
+const unnamed: readonly string[] = ['audit', 'idempotency_keys', 'member_history']
 
 /** One and several rows of a table, where its name does not say it. */
 const words: Readonly<Record<string, readonly [string, string]>> = {
