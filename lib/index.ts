@@ -22,7 +22,7 @@ export type {
   RotatedEndpoint,
 } from './host/endpoint.ts'
 export type { Endpoints } from './host/endpoints.ts'
-export type { ExportQuery, ExportSubject, Exports } from './host/export/export.ts'
+export type { ExportFilter, ExportQuery, ExportSubject, Exports } from './host/export/export.ts'
 export type { PersonExports } from './host/export/person.ts'
 export type { ExportPage, ExportRow } from './host/export/subject.ts'
 export type { AcceptInvite } from './host/invites.ts'

@@ -1,12 +1,12 @@
 /** The options of `networks`, `members`, `keys`, `endpoints` and the commands that stand alone. */
 import { Argument, type Command, Option } from 'commander'
 import { auditActions } from '../../../lib/audit-actions.ts'
-import { exportSubjects } from '../../../lib/host/export/export.ts'
 import type { Ask, Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
 import { projectHosts, projectStorages } from '../init/choices.ts'
 import type { EndpointFlags } from './endpoint-changes.ts'
 import { withAttributes } from './endpoint-options.ts'
+import { exportSubjects } from './filter-flags.ts'
 import { filterOptions } from './member-filters.ts'
 import { changing, list, onNetwork, onStorage, port, seconds, wide } from './shared-options.ts'
 

@@ -17,19 +17,20 @@ import { subjects } from './subjects.ts'
 export type ExportSubject = keyof typeof subjects
 export const exportSubjects = Object.keys(subjects) as ExportSubject[]
 
-/** The fields of all filters. */
-export const exportFilterFields = Object.assign({}, ...Object.values(subjects).map(({ filter }) => filter)) as Record<
-  string,
-  v.GenericSchema
->
+/** The filters of members, and of posts and events. */
+export interface ExportFilter extends MemberFilter {
+  readonly creator_id?: Id | number
+  readonly starts_after?: string
+  readonly starts_before?: string
+}
 
 /** What to export. */
 export interface ExportQuery {
   readonly what: ExportSubject
   /** The columns, in this order: all of them by default. */
   readonly fields?: readonly string[]
-  /** Which rows: of members the filter of `members.list`. Other subjects have none. */
-  readonly filter?: MemberFilter
+  /** Which rows: of members the filter of `members.list`, of posts and events those of their lists. Other subjects have none. */
+  readonly filter?: ExportFilter
   /** Whether addresses are those that members have, instead of those that the API shows. The audit says so. */
   readonly trueAddresses?: boolean
 }

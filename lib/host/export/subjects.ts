@@ -1,5 +1,9 @@
 /** What exports hold. */
-import { abuseReports, comments, posts } from '../../storage/tables/content.ts'
+import { IdInput } from '../../fields.ts'
+import { eventFilters, postFilters } from '../../rules/filters/content.ts'
+import { filter } from '../../rules/filters/filter.ts'
+import type { Conditions } from '../../storage/contract.ts'
+import { abuseReports, comments, type PostRow, posts } from '../../storage/tables/content.ts'
 import { answers, segments } from '../../storage/tables/custom-fields.ts'
 import { events, rsvps } from '../../storage/tables/events.ts'
 import { collections, members, spaces } from '../../storage/tables/members.ts'
@@ -23,11 +27,15 @@ const ofSegment = (kind: 'tag' | 'badge') =>
     omit: ['kind', 'custom_field_id', 'title_key', 'twin_id', 'avatar_id', 'is_ad_hoc'],
   })
 
+/** Of `GET /posts` it is no extension. */
+const postsIn = filter(IdInput, 'Only posts in this space.', (space_id): Conditions<PostRow> => ({ where: { space_id } }))
+
 export const subjects = {
   members: memberSubject,
-  posts: rowsIn(posts, { add: [space, person('creator_id')] }),
+  posts: rowsIn(posts, { filters: { space_id: postsIn, ...postFilters }, add: [space, person('creator_id')] }),
   comments: rowsIn(comments, { add: [post('post_id'), space, person('author_id')] }),
   events: rowsIn(events, {
+    filters: eventFilters,
     omit: ['post_id'],
     add: [
       // An event has the id of its post.

@@ -147,6 +147,13 @@ test('every subject is exported with names beside ids, and without what only the
   ).body
   const grace = await newMember(run, 'grace')
   await community.call('rsvps.create', { network, params: { event_id: event.id }, body: { member_id: grace.id, status: 'yes' } })
+  const filtered = async (what: ExportQuery['what'], filter: object) =>
+    (await exported(run, { what, filter })).map(({ title }) => title)
+  expect(await filtered('posts', { q: 'hel' })).toEqual(['Hello'])
+  expect(await filtered('posts', { space_id: space.id })).toEqual(['Hello', 'Fair'])
+  expect(await filtered('posts', { creator_id: grace.id })).toEqual([])
+  expect(await filtered('events', { starts_before: times.starts_at })).toEqual([])
+  expect(await filtered('events', { starts_after: times.starts_at, space_id: space.id })).toEqual(['Fair'])
   const of = (what: ExportQuery['what']) => exported(run, { what })
   expect(await of('posts')).toMatchObject([{ title: 'Hello', space_name: 'Garden', creator_name: 'Ada Host' }, { title: 'Fair' }])
   expect(await of('comments')).toMatchObject([{ text: 'Well said', post_title: 'Hello', author_name: 'Ada Host' }])
