@@ -154,6 +154,12 @@ export async function playStory(directory: string, members: number, run: RunComm
     const { done, refused } = await timed('tag them', () => one(...tagging, '--yes'))
     assert.deepEqual([done, refused], [40, 0])
     assert.equal((await all('members', 'list', '--tag-id', idleTag)).length, 40)
+    const exported = join(directory, 'idle.csv')
+    const chosen = ['--what', 'members', '--format', 'csv', '--tag-id', idleTag]
+    await timed('export them', () => command('export', ...chosen, '--true-addresses', '--to', exported))
+    const texts = readFileSync(exported, 'utf8')
+    for (const { email } of found) assert(texts.includes(email))
+    assert.equal(texts.trimEnd().split('\r\n').length, 41)
     const [zed] = await timed('find one by a part of the name', () => all('members', 'list', '--search', 'quillf'))
     assert.equal(zed?.email, marks.email)
     const [ben, cleo] = found
@@ -165,7 +171,8 @@ export async function playStory(directory: string, members: number, run: RunComm
       community.call('posts.create', { network, as: author, body: { title, description: title, space_id: space.id } })
     for (const { id } of [ben, cleo, zed])
       await community.call('space_members.create', { network, params: { space_id: space.id }, query: { user_id: id } })
-    for (let number = 0; number < 38; number++) await post(ben.id, `Buy ${number}`)
+    for (let number = 0; number < 37; number++) await post(ben.id, `Buy ${number}`)
+    const { id: post_id } = await post(ben.id, 'Buy all')
     const reported = await post(cleo.id, 'Cheap watches')
     const report = await community.notify.abuseReport({
       ...{ network, member_id: zed.id, targetable_type: 'Post', targetable_id: reported.id },
@@ -175,7 +182,7 @@ export async function playStory(directory: string, members: number, run: RunComm
     await community.call('comments.create', {
       network,
       as: zed.id,
-      params: { post_id: reported.id },
+      params: { post_id },
       body: { text: 'No, thanks.' },
     })
 
@@ -209,6 +216,11 @@ export async function playStory(directory: string, members: number, run: RunComm
     await timed('close a report and delete what it is about', () => command('reports', 'close', report.id, 'delete_content'))
     assert.deepEqual(await all('reports', 'list'), [])
 
+    const handed = join(directory, 'zed.ndjson')
+    await timed('hand one person their data', () => command('members', 'export', zed.id, '--to', handed))
+    const theirs = readFileSync(handed, 'utf8')
+    for (const mark of Object.values(marks)) assert(theirs.includes(mark), mark)
+    assert(theirs.includes('No, thanks.'))
     await timed('erase a person', () => command('members', 'erase', zed.id, '--yes'))
     const [gone] = await all('members', 'list', '--search', zed.id)
     assert.deepEqual([gone?.state, gone?.email, gone?.first_name], ['deleted', '', ''])
