@@ -56,7 +56,7 @@ const Query = shape({
 })
 
 /** Rows of a page. */
-export const pageRows = 100
+const pageRows = 100
 
 export function exportsOf({ clock, limits }: Settings, changes: Changes, networks: Networks): Exports {
   async function exportPage(...[name, given]: Parameters<Exports['exportPage']>): Promise<ExportPage> {

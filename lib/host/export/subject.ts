@@ -47,7 +47,7 @@ export const addressOf = (row: MemberRow, { network, trueAddresses }: Showing): 
   trueAddresses ? row.email : visibleEmail(row, network)
 
 /** Columns that follow from the rows of a page. */
-export interface Addition<R> {
+interface Addition<R> {
   readonly columns: readonly string[]
   /** Their values, row by row. @param soFar the rows with what the additions before have added */
   of(showing: Showing, rows: readonly R[], soFar: readonly ExportRow[]): Promise<readonly ExportRow[]>
