@@ -1,5 +1,6 @@
 /** Confirmations that show what a change would do. */
 import { isApiError } from '../../errors.ts'
+import { storageTrouble } from '../../kernel/storage-errors.ts'
 import { noPreview } from '../../storage/with-tables.ts'
 import type { ActingCalls } from '../request/acting-user.ts'
 import { type PanelResponse, page } from '../request/respond.ts'
@@ -8,12 +9,17 @@ import { html } from '../ui/html.ts'
 import { type Confirmation, capital, confirmation, dialog, note } from '../ui/parts.ts'
 import { layout } from './layout.ts'
 
+const unavailable = note('warn', html`<p>There is no preview now: the storage is busy or cannot be reached.</p>`)
+
 /** The sentence of a preview, or why the change would be refused. */
 export async function previewOf(view: View, work: (calls: ActingCalls) => Promise<unknown>) {
   try {
     const { sentence } = await view.community.preview((calls) => work(calls.by(view.by)))
     return { text: note('calm', html`<p>Preview: ${sentence}.</p>`), isRefused: false }
   } catch (error) {
+    // The change itself may be made a moment later, such as the revocation of a key that leaked.
+    if (storageTrouble(error) !== undefined || (isApiError(error) && error.status === 503))
+      return { text: unavailable, isRefused: false }
     if (!isApiError(error) || error.status >= 500) throw error
     // The change itself may be made.
     const isUnseen = error.status === 413 || error.body === noPreview

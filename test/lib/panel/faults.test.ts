@@ -60,6 +60,19 @@ test.each([
   expect(faults).toHaveLength(1)
 })
 
+test('a question whose preview meets a busy storage still has its form', async () => {
+  const { community } = await createTestPanel()
+  const { key } = await community.keys.create({ network_id: '1', name: 'Leaked', scopes: ['*'] })
+  const preview = () => Promise.reject(new StorageError('unavailable', secret))
+  const panel = createPanel({ ...community, preview }, { authorize: () => admin, onError: () => {} })
+  const response = await panel(new Request(`https://panel.test/admin/panel/1/keys/${key.id}/revoke`))
+  const text = await response?.text()
+  expect(response?.status).toBe(200)
+  expect(text).toContain('There is no preview now')
+  expect(text).toMatch(/<button[^>]*>Revoke the key</)
+  expect(text).not.toContain(secret)
+})
+
 test('a form that meets a fault gets a page with the advice to look before it is sent again', async () => {
   const { community } = await createTestPanel()
   const keys = { ...community.keys, create: () => Promise.reject(new StorageError('unknown', secret)) }
