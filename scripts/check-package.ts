@@ -62,10 +62,10 @@ async function sizes(tarball: string, unpacked: string): Promise<readonly Size[]
   const directories = installedDirectories()
   const installed = directories.reduce((sum, each) => sum + bytesOf(each), bytesOf(unpacked))
   return [
-    { what: 'an installation', is: installed / 1e6, most: 16, unit: 'MB' },
+    { what: 'an installation', is: installed / 1e6, most: 16.5, unit: 'MB' },
     { what: 'an installation', is: directories.length + 1, most: 30, unit: 'packages' },
-    { what: 'the tarball', is: statSync(tarball).size / 1e3, most: 815, unit: 'kB' },
-    { what: 'the core, minified and compressed', is: (await coreBytes()) / 1e3, most: 113, unit: 'kB' },
+    { what: 'the tarball', is: statSync(tarball).size / 1e3, most: 895, unit: 'kB' },
+    { what: 'the core, minified and compressed', is: (await coreBytes()) / 1e3, most: 132, unit: 'kB' },
   ]
 }
 
