@@ -9,6 +9,7 @@ import { importRoutes } from './import.ts'
 import { keyRoutes } from './keys.ts'
 import { labelRoutes } from './labels.ts'
 import { memberPageRoutes } from './member.ts'
+import { memberBulkRoutes } from './member-bulk.ts'
 import { memberEntryRoutes } from './member-new.ts'
 import { memberRoutes } from './members.ts'
 import { overviewRoutes } from './overview.ts'
@@ -25,6 +26,7 @@ export const routes: readonly Route[] = [
   ...overviewRoutes,
   ...memberRoutes,
   ...importRoutes,
+  ...memberBulkRoutes,
   ...memberEntryRoutes,
   ...memberPageRoutes,
   ...labelRoutes,

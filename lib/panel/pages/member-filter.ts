@@ -55,10 +55,10 @@ export const memberQueryOf = (given: MemberFilterQuery): object =>
 type Names = ReadonlyMap<string, string>
 
 /** At most so many names are offered; of more than that an id is given. */
-const mostNames = 100
+export const mostNames = 100
 
 /** The names of what members are filtered by. */
-async function namesOf({ community, id: network }: View): Promise<ReadonlyMap<string, Names>> {
+export async function namesOf({ community, id: network }: View): Promise<ReadonlyMap<string, Names>> {
   const query = { per_page: mostNames }
   const [tags, badges, plans, spaces] = await Promise.all([
     community.tags.list(network, { limit: mostNames }),

@@ -9,6 +9,7 @@ import { type Html, html } from '../ui/html.ts'
 import { empty, news, noProblems, number, type Problems, problemsOf, table, time } from '../ui/parts.ts'
 import { importLink } from './import.ts'
 import { memberLinks } from './member-acts.ts'
+import { bulkForm, tick } from './member-bulk.ts'
 import { memberFilterForm, memberFilterIn, memberFilterNames, memberQueryOf } from './member-filter.ts'
 import { memberEntryLinks } from './member-new.ts'
 
@@ -24,7 +25,7 @@ function leftOf(view: View, { left_at, left_by, state }: MemberListing): Html | 
 }
 
 const row = (view: View, member: MemberListing): Html => html`<tr ${member.state !== 'active' && html`class="off"`}>
-<th scope="row"><span class="url"><a href="${view.link(`members/${member.id}`)}">${nameIn(view, member)}</a></span><br><span class="small soft url">${personal(view, 'email', member.email)}</span></th>
+<th scope="row"><span class="url">${tick(view, member.id)}<a href="${view.link(`members/${member.id}`)}">${nameIn(view, member)}</a></span><br><span class="small soft url">${personal(view, 'email', member.email)}</span></th>
 <td>${stateOf(member)}</td>
 <td data-label="Id"><code class="keep">${member.id}</code></td>
 <td data-label="Role">${member.role}</td>
@@ -69,7 +70,7 @@ async function list(view: View): Promise<PanelResponse> {
       html`<div class="head"><h1>Members</h1><div class="end">${memberEntryLinks(view)}${importLink(view)}</div></div>
 <p class="soft">Everyone who is or was a member of this network.</p>
 ${view.query.get('done') === 'invited' && news('good', html`<p>The person is invited.</p>`)}${problems.get('') !== undefined && news('bad', html`<p>${problems.get('')}</p>`)}
-${await memberFilterForm(view, filter, problems)}${choice}${problems.size === 0 && counted}${items.length > 0 ? members : problems.size === 0 && none}
+${await memberFilterForm(view, filter, problems)}${choice}${problems.size === 0 && counted}${items.length > 0 ? members : problems.size === 0 && none}${items.length > 0 && bulkForm(view, filter, total_count)}
 <nav class="pager" aria-label="Pages">${after !== '' && html`<a href="${view.link('members', filter)}">${first}</a>`}${
         next !== null && html`<a href="${view.link('members', { ...filter, after: next })}">${following}</a>`
       }</nav>`,

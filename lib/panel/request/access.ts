@@ -14,6 +14,7 @@ export const panelActions = [
   'members.unban',
   'members.erase',
   'members.import',
+  'members.bulk',
   'tags.update',
   'tags.merge',
   'tags.delete',
