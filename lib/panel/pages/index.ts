@@ -10,6 +10,7 @@ import { keyRoutes } from './keys.ts'
 import { labelRoutes } from './labels.ts'
 import { memberPageRoutes } from './member.ts'
 import { memberBulkRoutes } from './member-bulk.ts'
+import { memberExportRoutes } from './member-export.ts'
 import { memberEntryRoutes } from './member-new.ts'
 import { memberRoutes } from './members.ts'
 import { overviewRoutes } from './overview.ts'
@@ -27,6 +28,7 @@ export const routes: readonly Route[] = [
   ...memberRoutes,
   ...importRoutes,
   ...memberBulkRoutes,
+  ...memberExportRoutes,
   ...memberEntryRoutes,
   ...memberPageRoutes,
   ...labelRoutes,

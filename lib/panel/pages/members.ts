@@ -10,6 +10,7 @@ import { empty, news, noProblems, number, type Problems, problemsOf, table, time
 import { importLink } from './import.ts'
 import { memberLinks } from './member-acts.ts'
 import { bulkForm, tick } from './member-bulk.ts'
+import { exportLink } from './member-export.ts'
 import { memberFilterForm, memberFilterIn, memberFilterNames, memberQueryOf } from './member-filter.ts'
 import { memberEntryLinks } from './member-new.ts'
 
@@ -67,7 +68,7 @@ async function list(view: View): Promise<PanelResponse> {
     layout(
       view,
       'Members',
-      html`<div class="head"><h1>Members</h1><div class="end">${memberEntryLinks(view)}${importLink(view)}</div></div>
+      html`<div class="head"><h1>Members</h1><div class="end">${memberEntryLinks(view)}${importLink(view)}${exportLink(view, filter)}</div></div>
 <p class="soft">Everyone who is or was a member of this network.</p>
 ${view.query.get('done') === 'invited' && news('good', html`<p>The person is invited.</p>`)}${problems.get('') !== undefined && news('bad', html`<p>${problems.get('')}</p>`)}
 ${await memberFilterForm(view, filter, problems)}${choice}${problems.size === 0 && counted}${items.length > 0 ? members : problems.size === 0 && none}${items.length > 0 && bulkForm(view, filter, total_count)}

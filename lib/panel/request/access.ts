@@ -15,6 +15,7 @@ export const panelActions = [
   'members.erase',
   'members.import',
   'members.bulk',
+  'members.export',
   'tags.update',
   'tags.merge',
   'tags.delete',
