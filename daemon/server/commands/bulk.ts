@@ -29,6 +29,23 @@ function actOf(act: string, about: string | undefined, { reason, cancelPlans, ke
   return { [act]: about }
 }
 
+/** The act, with the tag or badge that was named by its title. @throws CommandFailure when there is none */
+async function byTitle(operator: Operator, network: string, act: BulkAct): Promise<BulkAct> {
+  const [name, about] = Object.entries(act)[0] ?? []
+  const kind = /^(?:un)?(tag|badge)$/.exec(name ?? '')?.[1] as 'tag' | 'badge' | undefined
+  if (!kind || typeof about !== 'string' || /^\d+$/.test(about)) return act
+  for (let after: string | null | undefined; after !== null; ) {
+    const page: Awaited<ReturnType<Operator['tags']['list']>> = await operator.tags.list(network, {
+      ...{ kind, limit: 1000 },
+      ...(after === undefined ? {} : { after }),
+    })
+    const found = page.items.find(({ title }) => title.toLowerCase() === about.toLowerCase())
+    if (found) return { [name ?? '']: found.id }
+    after = page.next
+  }
+  throw new CommandFailure(`there is no ${kind} ${JSON.stringify(about)}: \`folkmoot tags list\` shows those there are`)
+}
+
 /** The lines of a file: addresses or ids. @throws CommandFailure */
 async function listIn(file: string): Promise<MemberSelection> {
   const text = await readFile(file === '-' ? '/dev/stdin' : file, 'utf8').catch((error: unknown) => {
@@ -51,13 +68,14 @@ export async function bulk(
   ask?: Ask,
   draw?: (line: string) => void,
 ) {
-  const what = actOf(act, about, flags)
+  const wished = actOf(act, about, flags)
   const query = filterOf(flags)
   if ((flags.from === undefined) === (Object.keys(query).length === 0))
     throw new UsageError('choose members by filters, such as --role or --tag-id, or by --from FILE with addresses or ids')
   const listed = flags.from === undefined ? undefined : await listIn(flags.from)
   await withChanges(flags, out, async (operator) => {
     const { id: network, subdomain } = await networkOf(operator, flags.network)
+    const what = await byTitle(operator, network, wished)
     const selection = listed ?? { ids: await idsOf(operator, network, query) }
     const count = 'ids' in selection ? selection.ids.length : 'addresses' in selection ? selection.addresses.length : 0
     if (!flags.yes && !flags.preview) {

@@ -70,7 +70,7 @@ export function memberCommands(program: Command, out: Output, ask?: Ask, draw?: 
       members
         .command('bulk')
         .addArgument(new Argument('<act>').choices(['tag', 'untag', 'badge', 'unbadge', 'space', 'plan', 'remove', 'ban']))
-        .argument('[id]', 'of the tag, badge, space or plan'),
+        .argument('[id]', 'of the tag, badge, space or plan; a tag or badge also by its title'),
     ),
   )
     .description('do one act for many members: those of the filters, or of a file')

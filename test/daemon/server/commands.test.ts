@@ -209,6 +209,8 @@ test('one act is done for many members, of filters or of a file, after a look', 
   expect(await text('members', 'bulk', 'ban', '--tag-id', tag?.id ?? '', '--preview')).toMatch(
     /^30 members change.*nothing was changed/s,
   )
+  expect(await refusal('members', 'bulk', 'tag', 'Idle', '--role', 'contributor', '--yes')).toMatch(/^there is no tag "Idle"/)
+  expect(await one('members', 'bulk', 'untag', 'founder', '--search', 'm7', '--yes')).toMatchObject({ done: 1 })
   const list = join(directory, 'list.txt')
   await writeFile(list, 'M1@example.org\nm2@example.org\nwho@example.org\n')
   const removed = await text('members', 'bulk', 'remove', '--from', list, '--yes')
