@@ -10,11 +10,12 @@ export interface Locator {
   click(): Promise<void>
   check(): Promise<void>
   fill(text: string): Promise<void>
+  selectOption(value: string): Promise<unknown>
   setInputFiles(file: { readonly name: string; readonly mimeType: string; readonly buffer: Uint8Array }): Promise<void>
   count(): Promise<number>
   textContent(): Promise<string | null>
   getAttribute(name: string): Promise<string | null>
-  waitFor(): Promise<void>
+  waitFor(options?: { readonly state?: 'detached'; readonly timeout?: number }): Promise<void>
 }
 
 export interface Page {
@@ -26,7 +27,7 @@ export interface Page {
   goBack(): Promise<unknown>
   title(): Promise<string>
   locator(selector: string): Locator
-  getByRole(role: string, options?: { readonly name: string }): Locator
+  getByRole(role: string, options?: { readonly name: string | RegExp }): Locator
   getByLabel(text: string, options?: { readonly exact: boolean }): Locator
   getByText(text: string): Locator
   /** Runs an expression in the page. */
