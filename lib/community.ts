@@ -2,8 +2,8 @@ import { type Chance, systemChance } from './base/chance.ts'
 import { idGenerator } from './base/ids.ts'
 import type { CommittedEvent } from './events/catalogue.ts'
 import { type Audit, actorOf, auditOf } from './host/audit/audit.ts'
-import { changesOf, lineIds } from './host/audit/changes.ts'
-import type { Actor } from './host/audit/line.ts'
+import { changesOf, historyActor, lineIds } from './host/audit/changes.ts'
+import { type Actor, hostActor } from './host/audit/line.ts'
 import { type ConsumeOnce, consumeOnceOf, type GiveBack } from './host/consume-once.ts'
 import { type AnyDirectCall, directCalls } from './host/direct-calls.ts'
 import { type Endpoints, endpointsOf } from './host/endpoints.ts'
@@ -298,23 +298,27 @@ export function communityOf(options: Options, chance: Chance, warn?: Warn): Comm
   }
 }
 
-/** The calls that a row of an import needs. */
-function rowCalls(...inside: Parameters<typeof hostCalls>): RowCalls {
-  const { call, notify, members } = hostCalls(...inside)
-  return { call: call as AnyDirectCall, notify, members }
-}
+/** The calls that a row of an import or a member of a bulk act needs, in the name of an actor. */
+const rowCalls =
+  (by: Actor) =>
+  (...inside: Parameters<typeof hostCalls>): RowCalls => {
+    const { call, notify, members } = hostCalls(...inside).by(by)
+    return { call: call as AnyDirectCall, notify, members }
+  }
 
 function hostCalls(settings: Settings, transactions: Transactions, newLineId: () => Id): HostCalls {
-  const run = pipeline(settings, transactions)
-  /** The calls that leave lines in the audit. */
+  /** The calls that say who made them: in the audit, or in the history of members. */
   const changing = (by: Actor) => {
+    const run = pipeline(settings, transactions, historyActor(by))
     const changes = changesOf(settings, transactions, newLineId, by)
     const networks = networksOf(settings, changes)
     const call = directCalls(operations, settings, run, networks)
-    const together = togetherOf(settings, transactions, newLineId, rowCalls)
+    // Of people from a file only the file can say that they have consented.
+    const imported = { ...settings, newMembersConsent: false }
+    const togetherIn = (of: Settings) => togetherOf(of, transactions, newLineId, rowCalls(by))
     const members = membersOf(settings, changes, networks, notificationsOf(settings, run, networks, 'members.erase'), {
-      import: importOf(settings, changes, networks, together),
-      bulk: bulkOf(settings, changes, networks, together),
+      import: importOf(settings, changes, networks, togetherIn(imported)),
+      bulk: bulkOf(settings, changes, networks, togetherIn(settings)),
     })
     return {
       networks,
@@ -327,14 +331,14 @@ function hostCalls(settings: Settings, transactions: Transactions, newLineId: ()
       ...exportsOf(settings, changes, networks),
       audit: auditOf(settings, changes, networks),
       call: call as HostCalls['call'],
+      notify: notifyOf(notificationsOf(settings, run, networks, 'notify')),
+      acceptInvite: acceptInviteOf(notificationsOf(settings, run, networks, 'acceptInvite')),
     }
   }
-  const own = changing({ actor: 'host' })
+  const own = changing(hostActor)
   const { networks } = own
   const calls: HostCalls = {
     publish: publishOf(settings, transactions, networks),
-    notify: notifyOf(notificationsOf(settings, run, networks, 'notify')),
-    acceptInvite: acceptInviteOf(notificationsOf(settings, run, networks, 'acceptInvite')),
     ...consumeOnceOf(settings, transactions, networks),
     ...own,
     by: (actor) => ({ ...calls, ...changing(actorOf(actor, settings.limits)) }),

@@ -32,19 +32,25 @@ export interface RemoveOptions {
 export interface MemberActs {
   /**
    * Bans a member, or a former member who was removed: they cannot join again. `MemberLeft` is sent for the network and each space.
-   * @throws ApiError 404 when there is no such member, 422 when they are banned already or the last host
+   * @throws ApiError 404 when there is no such member, 422 when they are banned already, deleted or the last host
    */
   ban(network: Id | number, id: Id | number, options?: BanOptions): Promise<MemberListing>
   /**
    * Takes a member out of the network; they may join again (`members.remove_from_network`).
-   * @throws ApiError 404 when there is no such member, 422 when it is the last host
+   * @throws ApiError 404 when there is no such member, 422 when they have left or are the last host
    */
   remove(network: Id | number, id: Id | number, options?: RemoveOptions): Promise<MemberListing>
   /**
    * Changes what a member may do in the network; `MemberUpdated` is sent.
-   * @throws ApiError 404 when there is no such member, 422 for another role, or when it is the last host
+   * @throws ApiError 404 when there is no such member, 422 for another role, or when they have left or are the last host
    */
   changeRole(network: Id | number, id: Id | number, role: MemberRow['role']): Promise<MemberListing>
+}
+
+/** @throws ApiError 404, 422 for a former member, whom it says to be one */
+async function requireCurrent(tx: ScopedTx, id: Id): Promise<MemberRow> {
+  const row = found(await tx.get(members, id), 'Member')
+  return row.state === 'active' ? row : fail(invalid('id'), `The member has left the network: they are ${row.state}`)
 }
 
 const Ban = shape({ reason: optional(LongText), cancel_plans: optional(BoolInput) })
@@ -73,6 +79,7 @@ export function memberActs(
         const known = found(await call.tx.get(members, id), 'Member')
         if (isBanned(known)) fail(invalid('id'), 'The member is banned already')
         const isFormer = known.state === 'removed'
+        if (!isFormer) await requireCurrent(call.tx, id)
         const member = isFormer ? await lockUnchanged(call.tx, known) : await lockDeparting(call, id)
         if (isFormer) {
           if (cancel_plans) await endPayments(call, member)
@@ -87,6 +94,7 @@ export function memberActs(
       const id = idOf(given)
       const { cancel_plans = false } = checkArgument('members.remove', Remove, options, limits)
       return changes.act(await networks.show(name), async (call) => {
+        await requireCurrent(call.tx, id)
         const member = await lockDeparting(call, id)
         if (cancel_plans) await endPayments(call, member)
         await leaveNetwork(call, member, 'removed')
@@ -97,7 +105,7 @@ export function memberActs(
       const id = idOf(given)
       checkArgument('members.changeRole', Role, { role }, limits)
       return changes.act(await networks.show(name), async (call) => {
-        const before = found(await call.tx.get(members, id), 'Member')
+        const before = await requireCurrent(call.tx, id)
         await changeMember(call, id, { role }, null)
         const { result, audit } = await done(call.tx, before, 'member.role_changed', { role: { from: before.role, to: role } })
         return { result, audit: before.role === role ? [] : audit }

@@ -149,8 +149,8 @@ export async function profileOf(tx: ScopedTx, row: MemberRow, listing: MemberLis
         rows.flatMap(({ key_id }) => key_id ?? []),
       )
       return Promise.all(
-        rows.map(async ({ created_at: at, event: action, key_id, about, changes: details }) => {
-          const actor = key_id === null ? 'host' : (keys.get(key_id)?.name ?? `key ${key_id}`)
+        rows.map(async ({ created_at: at, event: action, key_id, actor: named, about, changes: details }) => {
+          const actor = key_id === null ? (named ?? 'host') : (keys.get(key_id)?.name ?? `key ${key_id}`)
           return { at, action, actor, key_id, about: await namesOf(about), details }
         }),
       )

@@ -43,12 +43,14 @@ const mostAbout = 100
 
 /**
  * Records what an operation did to members. Several events of a kind about one member, such as of each space, are one row.
+ * @param actor whom the host named, where it acts
  * @param stamp makes the id and the times of a row
  */
 export async function recordHistory(
   tx: ScopedTx,
   emissions: readonly Emission[],
   { key_id, member_id: by_id }: Principal,
+  actor: string | null,
   stamp: () => { readonly id: Id; readonly created_at: string; readonly updated_at: string },
 ): Promise<void> {
   const entries = new Map<string, Entry>()
@@ -69,6 +71,7 @@ export async function recordHistory(
     ...entry,
     member_id,
     key_id,
+    actor,
     by_id,
   }))
   // Together: one by one, a tag with thousands of holders would take twice as long to delete on PostgreSQL.

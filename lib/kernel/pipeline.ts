@@ -37,8 +37,11 @@ export interface Pipeline {
 const onlyPage: Paging = { page: 1, per_page: 1, after: undefined, isCounted: false }
 const nothingToCheck = async () => undefined
 
-/** Binds the pipeline to a community. */
-export function pipeline(settings: Settings, transactions: Transactions): Pipeline {
+/**
+ * Binds the pipeline to a community.
+ * @param actor for whom the host acts in its own calls, for the history of members; null if it names no one
+ */
+export function pipeline(settings: Settings, transactions: Transactions, actor: string | null = null): Pipeline {
   const { hooks, ports, limits, ids, clock, chance } = settings
   const { newId } = transactions
 
@@ -158,7 +161,7 @@ export function pipeline(settings: Settings, transactions: Transactions): Pipeli
       // request has the host send is still sent.
       const isUnchanged = api !== undefined && tx.changes === changes
       const sent = isUnchanged ? emissions.filter(({ name }) => isForHost(name)) : emissions
-      await recordHistory(tx, sent, principal, () => stampOf(run))
+      await recordHistory(tx, sent, principal, actor, () => stampOf(run))
       return { result, emissions: sent }
     }
   }

@@ -9,13 +9,14 @@ import type { Emitter } from '../../call.ts'
 import type { EventName } from '../../events/catalogue.ts'
 import type { Emission } from '../../events/envelope.ts'
 import { makeContext } from '../../kernel/make-call.ts'
+import { recordHistory } from '../../kernel/member-history.ts'
 import { actorOf } from '../../kernel/pipeline.ts'
 import type { Transactions } from '../../kernel/transactions.ts'
 import type { Settings } from '../../settings.ts'
 import type { HostTx } from '../../storage/scoped.ts'
 import type { Id } from '../../storage/table.ts'
 import type { NetworkRow } from '../../storage/tables/administration.ts'
-import { type Actor, type AuditLine, addLine } from './line.ts'
+import { type Actor, type AuditLine, actorText, addLine, hostActor } from './line.ts'
 
 /** The result of a change, and its lines of the audit: none where nothing that a person configures has changed. */
 export interface ChangeResult<T> {
@@ -46,6 +47,9 @@ export interface Changes {
  */
 export const lineIds = (clock: Clock, chance: Chance): (() => Id) => idGenerator(clock, { ...chance, below: () => 0 })
 
+/** The actor as the history of members names them: no one where the host acts for itself. */
+export const historyActor = ({ actor }: Actor): string | null => (actor === hostActor.actor ? null : actorText(actor))
+
 /** @param newLineId makes the ids of lines; see `lineIds` */
 export function changesOf(settings: Settings, { write, read, newId }: Transactions, newLineId: () => Id, by: Actor): Changes {
   async function withLines<T>(tx: HostTx, now: string, { result, audit }: ChangeResult<T>, lineId = newLineId): Promise<T> {
@@ -68,7 +72,11 @@ export function changesOf(settings: Settings, { write, read, newId }: Transactio
           emit: (name, payload, ...[change]) => emissions.push({ name, payload, change }),
         })
         // As for an operation: without a change there are no events.
-        if (tx.changes !== before) for (const emission of emissions) emit(emission)
+        const sent = tx.changes === before ? [] : emissions
+        for (const emission of sent) emit(emission)
+        // A line about the member says it better.
+        if (!changed.audit.some(({ subject }) => subject.type === 'member'))
+          await recordHistory(tx, sent, principal, historyActor(by), context.stamp)
         return withLines(tx, now, changed)
       })
     },

@@ -51,6 +51,9 @@ export interface AuditEntry {
   readonly details: Details
 }
 
+/** The host, where it names no one. */
+export const hostActor: Actor = { actor: 'host' }
+
 export const mostActorCharacters = 500
 const mostAddressCharacters = 100
 const mostNameCharacters = 300

@@ -106,6 +106,8 @@ export const memberHistory = table(
     changes: json<MemberChanges>(),
     /** The API key that acted; null for the host. */
     key_id: nullable(id()),
+    /** The person or program for whom the host acted, if it named one. */
+    actor: nullable(text()),
     /** The member in whose name it acted. */
     by_id: id(),
   },

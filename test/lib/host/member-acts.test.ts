@@ -47,6 +47,15 @@ describe('a ban', () => {
   })
 })
 
+test.each(['remove', 'changeRole'] as const)('a former member is refused a %s in a sentence that says so', async (act) => {
+  const run = await createTestCommunity()
+  const [grace] = await createMembers(run, 'Grace')
+  await run.community.members.remove('1', grace.id)
+  const refused =
+    act === 'remove' ? run.community.members.remove('1', grace.id) : run.community.members.changeRole('1', grace.id, 'host')
+  await expect(refused).rejects.toMatchObject({ status: 422, message: 'The member has left the network: they are removed' })
+})
+
 test('a member who is removed may join again', async () => {
   const run = await createTestCommunity()
   const [grace] = await createMembers(run, 'Grace')

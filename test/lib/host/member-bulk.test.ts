@@ -58,6 +58,26 @@ test('hundreds are removed some at a time, with progress, and it can be stopped'
   expect((await run.community.members.list(network, { state: 'active', limit: 100 })).items).toHaveLength(21)
 })
 
+test('every act is in the name of the one who did it: in the audit, and in the timeline of each member', async () => {
+  const { run, people, tag } = await withMembers('Grace')
+  const ids = [people[0].id]
+  const { members, tags } = run.community.by({ actor: 'ada' })
+  await members.bulk(network, { ids }, { tag: tag.id })
+  const other = await run.community.call('tags.create', { network, body: { title: 'Other' } })
+  await tags.merge(network, tag.id, other.id)
+  await members.bulk(network, { ids }, { ban: {} })
+  const { timeline } = await run.community.members.get(network, people[0].id)
+  expect(timeline.items.map(({ action, actor }) => [action, actor])).toEqual(
+    expect.arrayContaining([
+      ['member.banned', 'ada'],
+      ['MemberTagRemoved', 'ada'],
+      ['MemberTagAdded', 'ada'],
+      ['MemberJoined', expect.not.stringMatching('ada')],
+    ]),
+  )
+  expect(timeline.items.filter(({ action }) => action === 'MemberTagAdded')).toHaveLength(2)
+})
+
 test('it can be previewed', async () => {
   const { run, tag, holders } = await withMembers('Grace', 'Ben')
   const preview = await run.community.preview(({ members }) =>

@@ -137,6 +137,17 @@ test('an import shows its progress and stops after the rows that it is at; a sec
   expect((await importing(run, rows)).report).toMatchObject({ rows: 250, created: 150, known: 100 })
 })
 
+test('no one from a file has consented to mail unless the file says so, whatever the option for new members is', async () => {
+  const run = await createTestCommunity({ newMembersConsent: true })
+  await importing(run, [person('grace'), person('ben', { commercial_email_consent: 'yes' })])
+  const consentOf = async (q: string) => {
+    const [found] = (await run.community.members.list(network, { q })).items
+    return (await run.community.members.get(network, found?.id ?? '')).commercial_email_consent
+  }
+  expect(await consentOf('grace@example.org')).toBe(false)
+  expect(await consentOf('ben@example.org')).toBe(true)
+})
+
 test('a hook may veto a row', async () => {
   const before = ({ id, body }: { id: string; body: unknown }) => {
     if (id === 'members.create' && JSON.stringify(body).includes('eve@')) throw new Error('vetoed')
