@@ -3,7 +3,8 @@ import * as v from 'valibot'
 import type { Id as IdText } from '../base/ids.ts'
 import { type Fields, mark, publish } from './published.ts'
 
-const wellFormed = v.check<string, string>(
+/** No database keeps other texts, and some refuse to compare them. */
+export const wellFormed = v.check<string, string>(
   (text) => text.isWellFormed() && !text.includes('\0'),
   'must be well-formed Unicode without NUL',
 )

@@ -3,7 +3,7 @@ import { utcText } from '../base/date-time.ts'
 import { isStorableId } from '../base/ids.ts'
 import type { Listing, Page } from '../call.ts'
 import { ApiError, badRequest, fail, invalid } from '../errors.ts'
-import { BoolQuery, type PageOfRecords } from '../fields.ts'
+import { BoolQuery, type PageOfRecords, wellFormed } from '../fields.ts'
 import type { Query, Range } from '../storage/contract.ts'
 import { rowsOf } from '../storage/rows-of.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
@@ -34,6 +34,8 @@ function valueAndId(after: string): { readonly value: string; readonly id: Id } 
   const id = after.slice(end + 1)
   return end >= 0 && isStorableId(id) && Number(id) < Number.MAX_SAFE_INTEGER ? { value: after.slice(0, end), id } : undefined
 }
+
+const PlaceText = v.pipe(v.string(), wellFormed)
 
 function isPlace(after: string, { isByTime, isSorted }: Pick<PageOfRecords, 'isByTime' | 'isSorted'>): boolean {
   const place = valueAndId(after)
@@ -113,8 +115,10 @@ export const placeOf = <R extends Row>(table: Pick<Table, 'columns'>, order: Ord
   hasValues(table, order) ? `${row[order.by] ?? ''}_${row.id}` : String(row[order.by])
 
 /** Whether a text may be a place in this order. */
-export const isPlaceIn = (table: Pick<Table, 'columns'>, order: { readonly by: string }, after: string): boolean =>
-  hasValues(table, order) ? valueAndId(after) !== undefined : isStorableId(after)
+export function isPlaceIn(table: Pick<Table, 'columns'>, order: { readonly by: string }, after: string): boolean {
+  if (!hasValues(table, order)) return isStorableId(after)
+  return valueAndId(after) !== undefined && v.is(PlaceText, after)
+}
 
 /** The rows of a list after a place; from its beginning without one. */
 export async function rowsAfter<R extends Row, N>(

@@ -232,4 +232,7 @@ test('a wrong value is refused with its name', async () => {
   expect(await refused({ after: 'ada_12' })).toEqual([400, place])
   expect(await refused({ sort: 'name', after: 'ada_' })).toEqual([400, place])
   expect(await refused({ sort: 'name', after: 'ada_9007199254740991' })).toEqual([400, place])
+  // PostgreSQL does not even compare such a text.
+  for (const sort of ['name', '-name', 'created_at', 'last_visited_at'])
+    expect(await refused({ sort, after: 'a\0_5' })).toEqual([400, place])
 })
