@@ -45,6 +45,7 @@ export const deliveryFilter = v.object({
       v.transform((type) => (type.endsWith('Hook') ? type : `${type}Hook`)),
     ),
   ),
+  subject: v.exactOptional(matching(/^[\x20-\x7e]{1,200}$/, 'takes the subject of events, such as member:1001')),
   outcome: v.exactOptional(matching(/^\w{1,40}$/, 'takes an outcome such as timeout')),
   http_status: v.exactOptional(whole(100, 599)),
   min_milliseconds: v.exactOptional(whole(0, 3_600_000)),

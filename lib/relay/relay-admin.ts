@@ -107,6 +107,8 @@ export interface DeliveryFilter {
   readonly event_type?: string
   /** Only deliveries of this event: one for each endpoint that gets it. */
   readonly event_id?: string
+  /** Only deliveries of events with this subject, such as `member:1001`: what `order` goes by. */
+  readonly subject?: string
   /** Only deliveries that are in this state now. */
   readonly state?: DeliveryState
   /** The outcome of the latest attempt, such as `timeout`. */

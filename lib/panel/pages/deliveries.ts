@@ -113,6 +113,26 @@ ${next !== null && html`<a href="${view.link('deliveries', { ...given.query, aft
   )
 }
 
+/** At most so many of them are on the page of a record. */
+const mostAbout = 10
+
+/** The newest deliveries of events with a subject, such as `member:1001`; nothing without a relay. */
+export async function deliveriesAbout(view: View, subject: string): Promise<Html | ''> {
+  const filter = { network_id: view.id, subject }
+  const result = await callRelay(view, (relay) => relay.list({ ...filter, limit: mostAbout }))
+  if (!result.there && result.why === 'none') return ''
+  const { items, next } = result.there ? result.value : { items: [], next: null }
+  const endpoint = endpointNames(items.length > 0 ? await view.community.endpoints.list(view.id) : [])
+  const rows = items.map(
+    (each) =>
+      html`<li><a href="${view.link(`deliveries/${encodeURIComponent(each.id)}`)}">${nameOf(each)}</a> ${stateOf(each)}<br><span class="small soft">${own(endpoint(each.endpoint_id))}, ${time(each.event_timestamp)}</span></li>`,
+  )
+  const none = next === null ? 'The relay has none about them.' : 'None among the newest deliveries of the network.'
+  const list = items.length > 0 ? html`<ul class="list">${rows}</ul>` : html`<p class="soft">${none}</p>`
+  const all = html`<p><a href="${view.link('deliveries', { subject })}">All deliveries about them</a></p>`
+  return html`<section class="card"><h2>Deliveries</h2>${relayNote(result)}${result.there && html`${list}${all}`}</section>`
+}
+
 function responseOf({ answer, answer_headers }: AttemptRow): Html | string {
   if (!answer && !answer_headers) return '–'
   return html`<details><summary>${answer ? html`${number(answer.length)} characters` : 'headers only'}</summary>${answer_headers && html`<pre tabindex="0">${answer_headers}</pre>`}${answer && html`<pre tabindex="0">${answer}</pre>`}</details>`

@@ -19,7 +19,7 @@ type Name = keyof typeof conditions
 const labels: Readonly<Record<Name, string>> = {
   ...{ endpoint_id: 'Endpoint', event_type: 'Event', state: 'State', outcome: 'Outcome', http_status: 'HTTP status' },
   min_milliseconds: 'Took at least (milliseconds)',
-  ...{ event_id: 'Event id', since: 'Since', until: 'Until' },
+  ...{ event_id: 'Event id', subject: 'Subject (member:1001)', since: 'Since', until: 'Until' },
 }
 const names = v.keyof(schema).options
 
@@ -105,6 +105,6 @@ ${select(
   'endpoint_id',
   endpoints.map(({ id }) => [id, nameOf(id)] as const),
 )}${select('event_type', types)}${select('state', Object.entries(stateWords))}${select('outcome', Object.entries(outcomeWords))}
-${input('http_status', 5)}${input('min_milliseconds', 7)}${input('event_id', 22)}${moment('since')}${moment('until')}
+${input('http_status', 5)}${input('min_milliseconds', 7)}${input('event_id', 22)}${input('subject', 18)}${moment('since')}${moment('until')}
 <p class="row"><button class="primary">Apply</button>${open && html`<a class="button" href="${view.link('deliveries')}">Clear</a>`}</p></form></details>`
 }

@@ -9,6 +9,7 @@ import { type PanelResponse, page } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
 import { badge, capital, news, number, own, time } from '../ui/parts.ts'
+import { deliveriesAbout } from './deliveries.ts'
 import { memberActRoutes, memberButtons, memberNews } from './member-acts.ts'
 
 const none = html`<span class="soft">–</span>`
@@ -126,7 +127,7 @@ async function show(view: View): Promise<PanelResponse> {
   const done = memberNews(view.query.get('done'))
   const content = html`<div class="head"><h1>${nameIn(view, member)}</h1>${stateOf(member)}<div class="end">${memberButtons(view, member)}</div></div>
 ${done !== undefined && news('good', html`<p>${done}</p>`)}
-<div class="card">${factsOf(view, member)}</div>${blocksOf(view, member)}${emptyBlocks(member)}
+<div class="card">${factsOf(view, member)}</div>${blocksOf(view, member)}${await deliveriesAbout(view, `member:${member.id}`)}${emptyBlocks(member)}
 <p><a href="${view.link('members')}">All members</a></p>`
   return page(layout(view, capital('member'), content))
 }

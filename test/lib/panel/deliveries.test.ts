@@ -36,11 +36,12 @@ test('the filter is in the address, goes to the relay whole, and is kept by the 
   const relay = relayOf({ 1: many })
   const { get } = await createTestPanel(admin, { relay })
   const query =
-    'endpoint_id=7&event_type=PostCreated&state=dead&outcome=status&http_status=500&event_id=e1&since=2026-11-20T08%3A00&until=2026-11-21T08%3A00'
+    'endpoint_id=7&event_type=PostCreated&state=dead&outcome=status&http_status=500&event_id=e1&subject=member%3A7&since=2026-11-20T08%3A00&until=2026-11-21T08%3A00'
   const { text } = await get(`1/deliveries?${query}`)
   expect(relay.filters).toEqual([
     {
       ...{ endpoint_id: '7', event_type: 'PostCreatedHook', state: 'dead', outcome: 'status', http_status: 500, event_id: 'e1' },
+      subject: 'member:7',
       ...{ since: '2026-11-20T08:00:00.000Z', until: '2026-11-21T08:00:00.000Z' },
     },
   ])

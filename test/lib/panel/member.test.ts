@@ -1,5 +1,6 @@
 /** The page of a member, and what is done there: each after a confirmation with its preview. */
 import { describe, expect, test } from 'vitest'
+import { deliveryOf, relayOf } from './relay.ts'
 import { admin, createTestPanel } from './support.ts'
 
 async function panelWithGrace(...given: Parameters<typeof createTestPanel>) {
@@ -138,4 +139,43 @@ test('a member of another network and one who is not there are not found', async
     '1/members/__proto__',
   ])
     expect([path, (await get(path)).status]).toEqual([path, 404])
+})
+
+describe('the newest deliveries about a member', () => {
+  const joined = deliveryOf('j1', { event_type: 'MemberJoinedHook', state: 'dead', last_outcome: 'status', last_status: 500 })
+
+  test('are shown with their states, and link on', async () => {
+    const many = [joined, ...Array.from({ length: 10 }, (_, at) => deliveryOf(`d${at}`, { event_type: 'MemberUpdatedHook' }))]
+    const relay = relayOf({ 1: many })
+    const { get, page, grace } = await panelWithGrace({ ...admin, access: 'read' }, { relay })
+    const { text } = await get(page)
+    expect(relay.filters).toEqual([{ subject: `member:${grace}` }])
+    expect(text).toMatch(/<a href="[^"]*1\/deliveries\/j1">MemberJoined<\/a> <span[^>]*>Failed<\/span>/)
+    expect([text.includes('deliveries/d8"'), text.includes('deliveries/d9"')]).toEqual([true, false])
+    const [, all = ''] = /href="([^"]+)">All deliveries about them/.exec(text) ?? []
+    await get(all.replace(/^(?:\.\.\/)+/, ''))
+    expect(relay.filters[1]).toEqual({ subject: `member:${grace}` })
+  })
+
+  test('may be older than the relay has looked through, or not be there', async () => {
+    const shown = async (next: string | null) => {
+      const { get, page } = await panelWithGrace(admin, {
+        relay: Object.assign(relayOf(), { list: async () => ({ items: [], next }) }),
+      })
+      return (await get(page)).text
+    }
+    expect(await shown('5')).toContain('None among the newest deliveries of the network.')
+    expect(await shown(null)).toContain('The relay has none about them.')
+  })
+
+  test('are left out without a relay, and a relay that is away leaves the page as it is', async () => {
+    const without = await panelWithGrace()
+    const page = (await without.get(without.page)).text
+    expect([page.includes('grace@example.org'), page.includes('>Deliveries</h2>')]).toEqual([true, false])
+    const relay = Object.assign(relayOf(), { list: () => Promise.reject(new Error('away')) })
+    const away = await panelWithGrace(admin, { relay })
+    const { status, text } = await away.get(away.page)
+    expect([status, text.includes('grace@example.org')]).toEqual([200, true])
+    expect(text).toMatch(/<h2>Deliveries<\/h2><div class="note warn"[^>]*><p>The relay does not respond now\./)
+  })
 })

@@ -9,6 +9,7 @@ const flags: Readonly<Record<keyof DeliveryFilter, readonly [value: string, abou
   network_id: ['id', 'only this network'],
   event_id: ['id', 'only this event'],
   event_type: ['type', 'only events of this type'],
+  subject: ['type:id', 'only events of this subject, such as member:1001'],
   outcome: ['outcome', 'only those whose latest attempt ended so'],
   http_status: ['status', 'only those whose latest response has this status'],
   min_milliseconds: ['milliseconds', 'only those whose latest attempt took at least this long'],

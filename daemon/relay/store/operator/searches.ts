@@ -75,6 +75,7 @@ const clauses: Readonly<Record<string, string>> = {
   endpoint_id: 'p.id =',
   event_id: 'e.event_id =',
   event_type: 'e.event_type =',
+  subject: 'e.subject =',
   state: 'i.state =',
   outcome: 'i.outcome =',
   http_status: 'i.status =',

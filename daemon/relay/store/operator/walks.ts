@@ -96,7 +96,9 @@ async function* walkAll(
   }
 }
 
-const isOfAll = (search: DeliverySearch): boolean => search.network_id === undefined && !isForFew(search)
+/** A subject is rare, and no index has it: even among all networks it is searched in steps. */
+const isOfAll = (search: DeliverySearch): boolean =>
+  search.network_id === undefined && search.subject === undefined && !isForFew(search)
 
 /**
  * The rows of a search, the oldest first, or the newest: a part with each step. A part may be empty.

@@ -168,6 +168,21 @@ describe('the commands', () => {
     )
   })
 
+  test('list and resend deliveries by the subject of their events', async () => {
+    const hook = await receiver(status(500))
+    const all = await bench({ retrySchedule: [0], breakerThreshold: 1000 })
+    const grace = event('grace', { subject: 'member:1001', event_type: 'MemberUpdatedHook' })
+    await all.append(endpoint(hook.url), event('a'), grace, event('b', { subject: 'member:100' }))
+    await dead(all, 3)
+    await all.relay.close()
+    const of = (name: string, ...flags: readonly string[]) => command(name, '--outbox', all.directory, ...flags)
+    expect((await of('deliveries', '--subject', 'member:1001')).records).toMatchObject([{ event_id: 'grace' }])
+    expect((await of('deliveries', '--subject', 'member:7')).records).toEqual([])
+    expect((await of('deliveries', '--subject', 'x'.repeat(201))).stderr).toContain('--subject takes the subject of events')
+    expect((await of('resend', '--subject', 'member:1001')).records).toEqual([{ resent: 1 }])
+    expect((await of('deliveries', '--state', 'pending')).records).toMatchObject([{ event_id: 'grace' }])
+  })
+
   test('say why a resend finds nothing', async () => {
     const hook = await receiver(({ id }, response) => void response.writeHead(id === 'bad' ? 500 : 204).end())
     const all = await bench({ retrySchedule: [0], breakerThreshold: 1000 })

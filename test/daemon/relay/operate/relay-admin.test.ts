@@ -42,8 +42,9 @@ describe.each(Object.entries(ways))('%s', (_, adminOf) => {
       endpoint(good.url),
       endpoint(bad.url, { id: '8' }),
       endpoint(good.url, { id: '9', network_id: '2' }),
-      ...events('e', 3),
-      event('other', { network_id: '2' }),
+      ...events('e', 2),
+      event('e2', { subject: 'member:1001' }),
+      event('other', { network_id: '2', subject: 'member:1001' }),
     )
     await settled(all, 7)
     const first = await admin.list({ network_id: '1', limit: 4 })
@@ -57,6 +58,9 @@ describe.each(Object.entries(ways))('%s', (_, adminOf) => {
     expect(await of({ http_status: 400 })).toBe(3)
     expect(await of({ state: 'delivered', event_id: 'e1' })).toBe(1)
     expect(await of({ event_id: 'other' })).toBe(0)
+    expect(await of({ subject: 'member:1001' })).toBe(2)
+    expect(await of({ subject: 'member:1001', endpoint_id: '8' })).toBe(1)
+    expect(await of({ subject: 'member:100' })).toBe(0)
     expect(await of({ event_type: 'PostCreatedHook', outcome: 'delivered' })).toBe(3)
     expect(await of({ since: '2200-01-01T00:00:00Z' })).toBe(0)
     expect(await of({ since: '2020-01-01T00:00:00Z', until: '2200-01-01T00:00:00Z' })).toBe(6)
