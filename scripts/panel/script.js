@@ -111,3 +111,4 @@ const wait = () => {
   if (part) setTimeout(refresh, part.dataset.refresh * 1000)
 }
 wait()
+document.querySelector('[data-go]')?.requestSubmit()

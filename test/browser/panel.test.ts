@@ -280,6 +280,7 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
     '1/members?role=host&sort=-name&created_after=2020-01-01T00:00',
     '1/members?space_id=77',
     '1/members/import',
+    '1/members/bulk',
     '1/members/new',
     '1/members/invite',
   ]

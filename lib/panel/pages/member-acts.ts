@@ -13,6 +13,12 @@ import { field, noProblems, option } from '../ui/parts.ts'
 
 export const roles = ['host', 'moderator', 'contributor'] as const
 
+/** Why someone is banned. */
+export const reasonField: Html = field(
+  { name: 'reason', label: 'Reason', hint: 'Only admins see it.', problems: noProblems },
+  (attributes) => html`<input ${attributes} type="text" dir="auto" maxlength="1000" autocomplete="off">`,
+)
+
 interface MemberAct {
   /** The last part of its path. */
   readonly verb: string
@@ -67,10 +73,7 @@ const acts: readonly MemberAct[] = [
     isOpen: ({ state, is_banned }) => !is_banned && (state === 'active' || state === 'removed'),
     text: (view, member) =>
       html`<p>They leave the network and its spaces, and can’t join again until the ban is lifted.</p>${plansText(view, 'ban', member, true)}`,
-    fields: field(
-      { name: 'reason', label: 'Reason', hint: 'Only admins see it.', problems: noProblems },
-      (attributes) => html`<input ${attributes} type="text" dir="auto" maxlength="1000" autocomplete="off">`,
-    ),
+    fields: reasonField,
     work({ members }, view, id) {
       const reason = view.form.get('reason').trim()
       return members.ban(view.id, id, { cancel_plans: cancelsPlans(view, true), ...(reason === '' ? {} : { reason }) })

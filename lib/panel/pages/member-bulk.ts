@@ -1,21 +1,28 @@
-/** One act for the ticked members, or for all of a filter: what it is about, a confirmation with its preview, and a report. */
+/**
+ * One act for the ticked members, for all of a filter, or for a list of addresses or ids. Each form carries what was chosen to the
+ * next one: what the act is about, the confirmation with its preview, a hundred members after the other, and the report.
+ */
 import { ApiError } from '../../errors.ts'
-import type { BulkAct } from '../../host/member-bulk.ts'
-import type { MemberSelection } from '../../host/member-search.ts'
+import type { BulkAct, BulkReport } from '../../host/member-bulk.ts'
 import { confirmPage } from '../layout/confirm.ts'
 import { layout } from '../layout/layout.ts'
+import { masksNames, personal, personLink } from '../layout/person.ts'
 import { may, type PanelAction } from '../request/access.ts'
 import type { PanelResponse } from '../request/respond.ts'
 import { page } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
 import { capital, field, news, noProblems, number, option, table } from '../ui/parts.ts'
+import { reasonField } from './member-acts.ts'
 import { type MemberFilterQuery, memberFilterIn, memberQueryOf, mostNames, namesOf } from './member-filter.ts'
 
 const path = 'members/bulk'
 const action = 'members.bulk'
 /** Members of an act in the panel; the command has no limit. */
 const mostMembers = 1000
+/** Members of one request, after which the progress is shown. */
+const step = 100
+const mostListed = 100
 
 /** The acts: in words, what they are about, and what else the visitor has to be allowed. */
 const acts: Readonly<Record<string, { readonly label: string; readonly about?: string; readonly needs?: PanelAction }>> = {
@@ -35,46 +42,95 @@ const allowed = (view: View) => Object.entries(acts).filter(([, { needs }]) => n
 export const tick = (view: View, id: string): Html | false =>
   may(view.visitor, action) && html`<input type="checkbox" form="bulk" name="id" value="${id}" aria-label="Tick member ${id}"> `
 
+const actField = (view: View, label: string): Html =>
+  field(
+    { name: 'act', label, problems: noProblems },
+    (attributes) => html`<select ${attributes}>${allowed(view).map(([name, each]) => option(name, each.label, ''))}</select>`,
+  )
+
 /** The form below the list. @param count how many match the filter */
 export function bulkForm(view: View, filter: MemberFilterQuery, count: number): Html | false {
   if (!may(view.visitor, action) || count === 0) return false
-  const hidden = Object.entries(filter).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)
+  const kept = Object.entries(filter).map(([name, value]) => hidden(name, value))
   const all =
     count <= mostMembers && html`<label><input type="checkbox" name="all" value="1"> all ${number(count)} of this list</label>`
-  const select = field(
-    { name: 'act', label: 'With the ticked members', problems: noProblems },
-    (attributes) => html`<select ${attributes}>${allowed(view).map(([name, { label }]) => option(name, label, ''))}</select>`,
-  )
-  return html`<form id="bulk" method="get" action="${view.link(path)}" class="card">${hidden}${select}<p class="row">${all} <button>Go on</button></p></form>`
+  return html`<form id="bulk" method="post" action="${view.link(path)}" class="card">${kept}${actField(view, 'With the ticked members')}<p class="row">${all} <button>Go on</button> <a href="${view.link(path)}">Act on a list instead</a></p></form>`
 }
+
+const hidden = (name: string, value: string | number): Html => html`<input type="hidden" name="${name}" value="${value}">`
+const refuse = (error: string): never => {
+  throw new ApiError(422, { error })
+}
+const tooMany = `At most ${number(mostMembers)} members at a time: use folkmoot members bulk for more.`
 
 interface Wish {
   readonly act: string
   readonly about: string
-  readonly selection: MemberSelection
+  /** Ids, or addresses, one of which has an `@`. */
+  readonly members: readonly string[]
   readonly what: BulkAct
 }
 
-/** The wish of the address. @throws ApiError 403 for an act that the visitor may not do, 422 for one without members */
-function wishIn(view: View): Wish {
-  const { query } = view
-  const act = query.get('act')
-  if (!Object.hasOwn(acts, act)) throw new ApiError(422, { error: 'Choose what is to be done.' })
+/** @throws ApiError 403 for an act that the visitor may not do, 422 without members or with too many */
+async function wishIn(view: View): Promise<Wish> {
+  const { form } = view
+  const act = form.get('act')
+  if (!Object.hasOwn(acts, act)) refuse('Choose what is to be done.')
   if (!allowed(view).some(([name]) => name === act)) throw new ApiError(403, { error: 'You may not do this to members.' })
-  const ids = query.all('id')
-  if (ids.length > mostMembers) throw new ApiError(422, { error: `At most ${mostMembers} members at a time.` })
-  const filter = memberQueryOf(memberFilterIn(view))
-  const { sort: _, ...conditions } = filter as Readonly<Record<string, unknown>>
-  const selection: MemberSelection = query.get('all') === '1' ? { filter: conditions } : { ids }
-  const about = query.get('about').trim()
-  const what: BulkAct = act === 'remove' ? { remove: {} } : act === 'ban' ? { ban: {} } : ({ [act]: about } as BulkAct)
-  return { act, about, selection, what }
+  const listed = form.get('list').split(/[\s,;]+/)
+  const given = form.has('all') ? await idsOf(view) : [...form.all('id'), ...listed]
+  const members = [...new Set(given.filter((each) => each !== ''))]
+  if (members.length === 0) refuse('Tick at least one member, or give a list.')
+  if (members.length > mostMembers) refuse(tooMany)
+  const about = form.get('about').trim()
+  const reason = form.get('reason').trim()
+  const ban = { ban: reason === '' ? {} : { reason } }
+  return { act, about, members, what: act === 'remove' ? { remove: {} } : act === 'ban' ? ban : ({ [act]: about } as BulkAct) }
+}
+
+/** The members of the filter as they are now: the act is for these, whatever changes in between. */
+async function idsOf(view: View): Promise<string[]> {
+  const { sort: _, ...filter } = memberQueryOf(memberFilterIn({ query: view.form })) as Readonly<Record<string, unknown>>
+  const ids: string[] = []
+  for (let after: string | null | undefined; after !== null; ) {
+    const from = after === undefined ? {} : { after }
+    const found = await view.community.members.list(view.id, { ...filter, ...from, limit: 100 })
+    ids.push(...found.items.map(({ id }) => id))
+    if (ids.length > mostMembers) refuse(tooMany)
+    after = found.next
+  }
+  return ids
+}
+
+const selectionOf = (members: readonly string[]) =>
+  members.some((each) => each.includes('@')) ? { addresses: members } : { ids: members }
+
+const counted = (count: number): string => `${number(count)} ${count === 1 ? 'member' : 'members'}`
+const labelOf = ({ act }: Wish): string => acts[act]?.label ?? ''
+const keeping = ({ act, about, members }: Wish, more: Html | false = false): Html =>
+  html`${hidden('act', act)}${about !== '' && hidden('about', about)}${hidden('list', members.join(' '))}${more}`
+const formOf = (view: View, content: Html, attributes: Html | false = false): Html =>
+  html`<form method="post" action="${view.link(path)}" ${attributes}>${content}</form>`
+
+/** The list of addresses or ids. */
+function listPage(view: View): Promise<PanelResponse> {
+  const list = field(
+    {
+      name: 'list',
+      label: 'Addresses or ids',
+      hint: `At most ${number(mostMembers)}, with blanks, commas or lines between them.`,
+      problems: noProblems,
+    },
+    (attributes) => html`<textarea ${attributes} rows="8" required autocomplete="off"></textarea>`,
+  )
+  const content = html`<h1>Act on a list</h1>${formOf(view, html`${actField(view, 'What is to be done')}${list}<p class="row"><button class="primary">Go on</button> <a class="button" href="${view.link('members')}">Cancel</a></p>`)}`
+  return page(layout(view, 'Act on a list', content))
 }
 
 /** What the act is about, where it is about something. */
-async function aboutPage(view: View, { act }: Wish): Promise<PanelResponse> {
-  const { label = '', about = '' } = acts[act] ?? {}
-  const names = (await namesOf(view)).get(about)
+async function aboutPage(view: View, wish: Wish): Promise<PanelResponse> {
+  const label = labelOf(wish)
+  const names = (await namesOf(view)).get(acts[wish.act]?.about ?? '')
   const input =
     names && names.size > 0 && names.size < mostNames
       ? field(
@@ -85,61 +141,91 @@ async function aboutPage(view: View, { act }: Wish): Promise<PanelResponse> {
           { name: 'about', label: `${label} (id)`, problems: noProblems },
           (attributes) => html`<input ${attributes} type="text" required autocomplete="off">`,
         )
-  const kept = [...new Set(['act', 'all', 'id', ...Object.keys(memberFilterIn(view))])].flatMap((name) =>
-    view.query.all(name).map((value) => html`<input type="hidden" name="${name}" value="${value}">`),
+  const form = formOf(
+    view,
+    html`${keeping(wish)}${input}<p class="row"><button class="primary">Go on</button> <a class="button" href="${view.link('members')}">Cancel</a></p>`,
   )
-  const form = html`<form method="get" action="${view.link(path)}">${kept}${input}<p class="row"><button class="primary">Go on</button> <a class="button" href="${view.link('members')}">Cancel</a></p></form>`
   return page(layout(view, label, html`<h1>${label}</h1>${form}`))
 }
 
-async function countOf(view: View, { selection }: Wish): Promise<number> {
-  if ('ids' in selection) return selection.ids.length
-  const filter = 'filter' in selection ? selection.filter : {}
-  const { total_count = 0 } = await view.community.members.list(view.id, { ...filter, limit: 1, count: true })
-  if (total_count > mostMembers)
-    throw new ApiError(422, { error: `At most ${mostMembers} members at a time: use folkmoot members bulk.` })
-  return total_count
-}
-
-async function confirm(view: View): Promise<PanelResponse> {
-  const wish = wishIn(view)
-  const count = await countOf(view, wish)
-  if (count === 0) throw new ApiError(422, { error: 'Tick at least one member.' })
-  const { label = '', about } = acts[wish.act] ?? {}
-  if (about !== undefined && wish.about === '') return aboutPage(view, wish)
-  const members = `${number(count)} ${count === 1 ? 'member' : 'members'}`
-  const question = {
-    title: `${label}: ${members}?`,
-    text: html`<p>Members who are refused are named afterwards.</p>`,
-    button: `${label}: ${members}`,
-    back: view.link('members'),
-  }
-  return confirmPage(view, { ...question, tone: wish.what && 'ban' in wish.what ? 'danger' : 'primary' }, (calls) =>
-    calls.members.bulk(view.id, wish.selection, wish.what),
+function confirm(view: View, wish: Wish): Promise<PanelResponse> {
+  const { members, what } = wish
+  const title = `${labelOf(wish)}: ${counted(members.length)}`
+  const isBan = 'ban' in what
+  const reason = isBan && reasonField
+  const fields = html`${keeping(wish, hidden('step', 'go'))}${reason}`
+  const text = html`<p>Members who are refused are named afterwards.</p>`
+  return confirmPage(
+    view,
+    { title: `${title}?`, text, button: title, back: view.link('members'), fields, tone: isBan ? 'danger' : 'primary' },
+    (calls) => calls.members.bulk(view.id, selectionOf(members), what),
   )
 }
 
-async function perform(view: View): Promise<PanelResponse> {
-  const wish = wishIn(view)
-  await countOf(view, wish)
+/** What came of the members so far; the forms carry it. */
+type Outcome = Pick<BulkReport, 'done' | 'refused'> & { readonly listed: readonly (readonly [string, string, string])[] }
+
+/** @throws ApiError 422 for an outcome that is none of ours */
+function outcomeIn(view: View): Outcome {
+  try {
+    const { done, refused, listed } = JSON.parse(view.form.get('outcome') || '{"done":0,"refused":0,"listed":[]}') as Outcome
+    return {
+      done: Number(done),
+      refused: Number(refused),
+      listed: listed.map(([id, name, reason]) => [String(id), String(name), String(reason)]),
+    }
+  } catch {
+    return refuse('The form is not complete. Begin again.')
+  }
+}
+
+/** The next hundred: then the page goes on by itself, or by its button, until none is left. */
+async function perform(view: View, wish: Wish): Promise<PanelResponse> {
+  const before = outcomeIn(view)
+  const task = view.form.get('task') || `${wish.act} ${new Date(view.settings.clock.now()).toISOString()}`
+  const now = wish.members.slice(0, step)
+  const rest = wish.members.slice(step)
   // A visitor who leaves the page stops it.
-  const { signal } = view.request
-  const report = await view.acting.members.bulk(view.id, wish.selection, wish.what, { signal })
-  const rows = report.refusals
-    .slice(0, 100)
-    .map(
-      ({ id, name, reason }) =>
-        html`<tr><th scope="row"><a href="${view.link(`members/${id}`)}">${name}</a></th><td>${capital(reason)}</td></tr>`,
-    )
+  const options = { task, signal: view.request.signal }
+  const { done, refused, refusals, missing } = await view.acting.members.bulk(view.id, selectionOf(now), wish.what, options)
+  const listed = [
+    ...before.listed,
+    ...refusals.map(({ id, name, reason }) => [id, masksNames(view) ? '' : name, reason] as const),
+    ...missing.map((name) => ['', name, 'there is no such member'] as const),
+  ].slice(0, mostListed)
+  const outcome = { done: before.done + done, refused: before.refused + refused + missing.length, listed }
+  return rest.length > 0 ? progressPage(view, { ...wish, members: rest }, outcome, task) : reportPage(view, wish, outcome)
+}
+
+function progressPage(view: View, wish: Wish, outcome: Outcome, task: string): Promise<PanelResponse> {
+  const done = outcome.done + outcome.refused
+  const all = done + wish.members.length
+  const reason = 'ban' in wish.what && wish.what.ban.reason !== undefined && hidden('reason', wish.what.ban.reason)
+  const state = html`${hidden('step', 'go')}${hidden('task', task)}${hidden('outcome', JSON.stringify(outcome))}${reason}`
+  const content = html`<h1>${labelOf(wish)}</h1><p><progress aria-label="Members that are done" value="${done}" max="${all}"></progress> ${number(done)} of ${counted(all)}</p>
+${formOf(view, html`${keeping(wish, state)}<p class="row"><button class="primary">Go on</button> <a class="button" href="${view.link('members')}">Stop</a></p>`, html`data-go`)}`
+  return page(layout(view, labelOf(wish), content))
+}
+
+function reportPage(view: View, wish: Wish, { done, refused, listed }: Outcome): Promise<PanelResponse> {
+  const rows = listed.map(([id, name, reason]) => {
+    const who = id === '' ? personal(view, 'email', name) : personLink(view, { id, name })
+    return html`<tr><th scope="row">${who}</th><td>${capital(reason)}</td></tr>`
+  })
   const list =
     rows.length > 0 && html`<h2>Refused</h2>${table({ label: 'Refused', columns: ['Member', 'Reason'], rows, kind: 'cards' })}`
-  const { label = '' } = acts[wish.act] ?? {}
-  const content = html`<h1>${label}</h1>${news(report.refused === 0 ? 'good' : 'warn', html`<p>${number(report.done)} done, ${number(report.refused)} refused.</p>`)}${list}
+  const content = html`<h1>${labelOf(wish)}</h1>${news(refused === 0 ? 'good' : 'warn', html`<p>${number(done)} done, ${number(refused)} refused.</p>`)}${list}
 <p><a class="button primary" href="${view.link('members')}">Back to the members</a></p>`
-  return page(layout(view, label, content))
+  return page(layout(view, labelOf(wish), content))
+}
+
+async function respond(view: View): Promise<PanelResponse> {
+  const wish = await wishIn(view)
+  if (acts[wish.act]?.about !== undefined && wish.about === '') return aboutPage(view, wish)
+  return view.form.get('step') === 'go' ? perform(view, wish) : confirm(view, wish)
 }
 
 export const memberBulkRoutes: readonly Route[] = [
-  { method: 'GET', path, action, handle: confirm },
-  { method: 'POST', path, action, handle: perform },
+  { method: 'GET', path, action, handle: listPage },
+  { method: 'POST', path, action, handle: respond },
 ]

@@ -35,7 +35,7 @@ export const memberFilterNames: readonly string[] = Object.keys(fields)
 export type MemberFilterQuery = Readonly<Record<string, string>>
 
 /** Of a value that is given twice both are kept, so that it is refused and never ignored. */
-export const memberFilterIn = ({ query }: View): MemberFilterQuery =>
+export const memberFilterIn = ({ query }: Pick<View, 'query'>): MemberFilterQuery =>
   Object.fromEntries(
     memberFilterNames.flatMap((name) => {
       const given = query.all(name).join().trim()
