@@ -110,6 +110,9 @@ export const NewId = v.pipe(
   v.check(isStorableId, 'must be a whole number of at most 9007199254740991'),
 )
 
+/** The `next` of a page before, where that is an id. */
+export const PlaceInput = v.pipe(IdInput, v.check(isStorableId, 'must be the `next` of a page'))
+
 /**
  * An id that a call takes as a separate argument.
  * @throws ApiError 422

@@ -10,7 +10,7 @@ import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
 import { type ApiKeyRow, apiKeys } from '../storage/tables/administration.ts'
 import { type MemberRow, members } from '../storage/tables/members.ts'
-import { checkArgument, idOf, NetworkName, shape } from './arguments.ts'
+import { checkArgument, idOf, NetworkName, PlaceInput, shape } from './arguments.ts'
 import type { Changes } from './audit/changes.ts'
 import type { AuditSubject } from './audit/line.ts'
 import type { Networks } from './networks.ts'
@@ -122,7 +122,7 @@ export function keysOf(settings: Settings, changes: Changes, networks: Networks,
     limit: optional(
       v.pipe(v.number('must be a number'), v.integer(pageRule), v.minValue(1, pageRule), v.maxValue(100, pageRule)),
     ),
-    after: optional(IdInput),
+    after: optional(PlaceInput),
   })
   const listing = ({ token_hash: _, ...key }: ApiKeyRow, member: MemberRow | undefined): KeyListing => ({
     ...key,

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { isoTime } from '../base/clock.ts'
 import { kind } from '../base/describe-value.ts'
 import { fail, found, invalid } from '../errors.ts'
-import { BoolInput, Email, IdInput, LongText, oneOf, optional, ShortText, Title } from '../fields.ts'
+import { BoolInput, Email, LongText, oneOf, optional, ShortText, Title } from '../fields.ts'
 import { refusingTrouble } from '../kernel/storage-errors.ts'
 import { emailKey, lockNetwork } from '../rules/members.ts'
 import type { Settings } from '../settings.ts'
@@ -13,7 +13,7 @@ import type { Id } from '../storage/table.ts'
 import { type NetworkRow, networks } from '../storage/tables/administration.ts'
 import { customFields } from '../storage/tables/custom-fields.ts'
 import { type MemberRow, members } from '../storage/tables/members.ts'
-import { checkArgument, NewId, shape } from './arguments.ts'
+import { checkArgument, NewId, PlaceInput, shape } from './arguments.ts'
 import type { Changes } from './audit/changes.ts'
 import { differences } from './audit/details.ts'
 import type { AuditSubject } from './audit/line.ts'
@@ -127,7 +127,7 @@ const Network = shape({
 const pageRule = 'must be a whole number from 1 to 100'
 const NetworkQuery = shape({
   limit: optional(v.pipe(v.number('must be a number'), v.integer(pageRule), v.minValue(1, pageRule), v.maxValue(100, pageRule))),
-  after: optional(IdInput),
+  after: optional(PlaceInput),
 })
 
 export function networksOf({ storage, clock, limits, newMembersConsent }: Settings, { change, newId }: Changes): Networks {

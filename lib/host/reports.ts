@@ -1,6 +1,6 @@
 /** Reports of abuse: read with what was reported, and closed. The interface lists them alone. */
 import { fail, found, invalid } from '../errors.ts'
-import { IdInput, integerBetween, oneOf, optional } from '../fields.ts'
+import { integerBetween, oneOf, optional } from '../fields.ts'
 import { fullName } from '../records/member.ts'
 import { textOfHtml } from '../rules/html.ts'
 import type { Settings } from '../settings.ts'
@@ -9,7 +9,7 @@ import type { Id } from '../storage/table.ts'
 import type { NetworkRow } from '../storage/tables/administration.ts'
 import { type AbuseReportRow, abuseReports, comments, posts } from '../storage/tables/content.ts'
 import { members, spaces } from '../storage/tables/members.ts'
-import { checkArgument, idOf, shape } from './arguments.ts'
+import { checkArgument, idOf, PlaceInput, shape } from './arguments.ts'
 import type { Changes } from './audit/changes.ts'
 import type { AnyDirectCall } from './direct-calls.ts'
 import type { MemberActs } from './member-acts.ts'
@@ -59,7 +59,7 @@ export interface Reports {
 const Query = shape({
   state: optional(oneOf('open', 'closed')),
   limit: optional(integerBetween(1, 100)),
-  after: optional(IdInput),
+  after: optional(PlaceInput),
 })
 const Decision = shape({ decision: oneOf('dismiss', 'delete_content', 'ban_author') })
 /** Closed reports that a page of open ones looks past at most, and the other way around. */

@@ -1,6 +1,6 @@
 /** What admins do with tags beyond the operations: merge two of them. */
 import { fail, found, invalid } from '../errors.ts'
-import { BoolInput, IdInput, integerBetween, oneOf, optional } from '../fields.ts'
+import { BoolInput, integerBetween, oneOf, optional } from '../fields.ts'
 import { presentMember } from '../records/member.ts'
 import { lockMember } from '../rules/members.ts'
 import { giveSegment, lockSegment, segmentOf, takeSegment } from '../rules/segments.ts'
@@ -8,7 +8,7 @@ import type { Settings } from '../settings.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
 import type { Id } from '../storage/table.ts'
 import { memberSegments, type SegmentRow, segments } from '../storage/tables/custom-fields.ts'
-import { checkArgument, idOf, shape } from './arguments.ts'
+import { checkArgument, idOf, PlaceInput, shape } from './arguments.ts'
 import type { Changes } from './audit/changes.ts'
 import type { Networks } from './networks.ts'
 
@@ -63,7 +63,7 @@ const Query = shape({
   kind: optional(oneOf('tag', 'badge')),
   unused: optional(BoolInput),
   limit: optional(integerBetween(1, 1000)),
-  after: optional(IdInput),
+  after: optional(PlaceInput),
 })
 
 export function tagsOf({ limits }: Settings, changes: Changes, networks: Networks): Tags {

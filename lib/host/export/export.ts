@@ -6,7 +6,7 @@ import { BoolInput, listUpTo, oneOf, optional } from '../../fields.ts'
 import type { Settings } from '../../settings.ts'
 import type { ScopedTx } from '../../storage/scoped.ts'
 import type { Id } from '../../storage/table.ts'
-import { checkArgument, recordOf, shape } from '../arguments.ts'
+import { checkArgument, PlaceInput, recordOf, shape } from '../arguments.ts'
 import type { Changes } from '../audit/changes.ts'
 import type { MemberFilter } from '../member-search.ts'
 import type { Networks } from '../networks.ts'
@@ -52,7 +52,7 @@ const Query = shape({
   fields: optional(listUpTo(v.string('must be a name'), 1000, 'names')),
   filter: optional(recordOf(v.unknown())),
   trueAddresses: optional(BoolInput),
-  after: optional(v.pipe(v.string('must be the `next` of a page'), v.regex(/^\d{1,20}$/, 'must be the `next` of a page'))),
+  after: optional(PlaceInput),
 })
 
 /** Rows of a page. */

@@ -1,6 +1,7 @@
 /** Everything that the network stores about one person. */
 import * as v from 'valibot'
 import { isoTime } from '../../base/clock.ts'
+import { isStorableId } from '../../base/ids.ts'
 import { found } from '../../errors.ts'
 import { optional } from '../../fields.ts'
 import { fullName } from '../../records/member.ts'
@@ -26,8 +27,9 @@ export interface PersonExports {
   exportPage(network: Id | number, id: Id | number, place?: { readonly after?: string }): Promise<ExportPage>
 }
 
+const isPlace = (text: string): boolean => /^\d{1,3}_\d+$/.test(text) && isStorableId(text.replace(/^\d+_/, ''))
 const placeRule = 'must be the `next` of a page'
-const Place = shape({ after: optional(v.pipe(v.string(placeRule), v.regex(/^\d{1,3}_\d{1,20}$/, placeRule))) })
+const Place = shape({ after: optional(v.pipe(v.string(placeRule), v.check(isPlace, placeRule))) })
 /** Rows of a page, about, and how many queries it takes at most. */
 const [pageRows, mostQueries] = [100, 50]
 
