@@ -1,4 +1,5 @@
 /** Pages of a list tool: their size and their cursor, and as many records as an agent can take. */
+import type { PageMeta } from '../../lib/client/lists/page.ts'
 import { resized } from '../../lib/client/lists/smaller-page.ts'
 import { defaultPage, largestPage, longestCursor } from './schema.ts'
 import { fitting } from './shorten.ts'
@@ -10,6 +11,8 @@ type Arguments = Readonly<Record<string, unknown>>
 export interface ListPage {
   readonly items: readonly unknown[]
   readonly links: { readonly next: string | null }
+  /** With `count`. */
+  readonly meta?: Pick<PageMeta, 'total_count' | 'total_count_capped'>
 }
 
 /**
@@ -50,6 +53,17 @@ function requestedPage(operation: Tool['operation'], { limit, cursor, ...query }
   }
 }
 
+/** The cursor of a next page. The records were counted for the first one. */
+function cursorOf(next: string, size: number): string {
+  const { searchParams } = new URL(next, 'https://localhost')
+  searchParams.delete('count')
+  return String(resized(searchParams, size))
+}
+
+/** Without the numbers of pages, whose size an agent doesn't choose alone. */
+const totalOf = (meta: ListPage['meta']) =>
+  meta && { total_count: meta.total_count, ...(meta.total_count_capped ? { total_count_capped: true } : {}) }
+
 /**
  * Reads a page. If its records are too long for an agent, as many of them as fit come, and the cursor leads to the rest.
  * @param read requests a page by its query
@@ -62,12 +76,12 @@ export async function readPageFor(
 ): Promise<Record<string, unknown>> {
   const { size, queryOf } = requestedPage(operation, given)
   for (let most = size; ; ) {
-    const { items, links } = await read(queryOf(most))
+    const { items, links, meta } = await read(queryOf(most))
     // Only a page of its own has a cursor to the records behind it: the order need not be that of the ids.
-    const next_cursor = links.next === null ? null : String(resized(new URL(links.next, 'https://localhost').searchParams, size))
+    const next_cursor = links.next === null ? null : cursorOf(links.next, size)
     const fits = fitting(items, 100 + String(next_cursor).length)
     // A server that ignores the size never sends fewer.
-    if (fits === items.length || most === 1 || items.length > most) return { items, next_cursor }
+    if (fits === items.length || most === 1 || items.length > most) return { items, next_cursor, ...totalOf(meta) }
     most = Math.max(1, fits)
   }
 }

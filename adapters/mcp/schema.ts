@@ -1,6 +1,7 @@
 /** The JSON Schema of a tool's arguments: the ids of the path, the query and the body of its operation. */
 import type * as v from 'valibot'
 import { defaultTextLimits, isPaged, type JsonSchema } from '../../lib/fields.ts'
+import { mostCounted } from '../../lib/kernel/page.ts'
 import { idInPath } from '../../lib/openapi/parts.ts'
 import { isOptional, schemaWriter } from '../../lib/openapi/schema.ts'
 import type { AnyOperation } from '../../lib/operation.ts'
@@ -30,6 +31,10 @@ const page = {
     maxLength: longestCursor,
     description:
       '`next_cursor` of the response before, for the records behind it. Every other argument but `limit` is taken from it.',
+  },
+  count: {
+    type: 'boolean',
+    description: `Whether the first page also has \`total_count\`, the number of all records: exact up to ${mostCounted}.`,
   },
 }
 

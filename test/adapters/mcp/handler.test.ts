@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
 import { createMcp } from '../../../adapters/mcp/index.ts'
+import { isList } from '../../../adapters/mcp/schema.ts'
+import { toolsOf } from '../../../adapters/mcp/tools.ts'
 import { testCommunity } from '../../../adapters/testing/index.ts'
+import { operations } from '../../../lib/operations.ts'
 import { call, clientOf } from '../../support/mcp.ts'
 
 const grace = { email: 'grace@example.org', first_name: 'Grace', last_name: 'Oak' }
@@ -41,6 +44,29 @@ test('a refusal of the API is an error of the tool, with its sentence', async ()
     isError: true,
     text: expect.stringContaining('Member not found'),
   })
+})
+
+test('a list with count returns the number of all records, and its cursor continues without counting', async () => {
+  const { client, api } = await clientOf()
+  for (const title of ['Red', 'Green', 'Blue']) await api.tags.create({ title, color: '#FF5733' })
+  const first = (await call(client, 'tags_list', { limit: 2, count: true })).data as Record<string, unknown>
+  expect(first).toMatchObject({ items: [{}, {}], total_count: 3, next_cursor: expect.not.stringContaining('count') })
+  const rest = (await call(client, 'tags_list', { cursor: first['next_cursor'] })).data as Record<string, unknown>
+  expect(rest).toEqual({ items: [expect.anything()], next_cursor: null })
+  expect((await call(client, 'members_list', { q: 'no such name', count: true })).data).toEqual({
+    ...{ items: [], next_cursor: null, total_count: 0 },
+  })
+  expect(await call(client, 'tags_list', { count: 'many' })).toMatchObject({
+    isError: true,
+    text: expect.stringContaining('count'),
+  })
+})
+
+test('every list takes count, and no other tool does', () => {
+  const withCount = toolsOf(operations, { write: ['*'] }, String).filter(
+    ({ inputSchema }) => 'count' in Object(inputSchema['properties']),
+  )
+  expect(withCount.map(({ operation }) => operation.id)).toEqual(operations.filter(isList).map(({ id }) => id))
 })
 
 test.each([
