@@ -12,20 +12,21 @@ const own = [
   ...(['last_visited_at', 'commercial_email_consent', 'time_zone', 'location', 'bio', 'avatar', 'referral_count'] as const),
   ...(['ambassador_level', 'ban_reason', 'left_at'] as const),
 ] satisfies readonly (keyof MemberRow)[]
-const columns = [...own, 'tags', 'badges']
+/** The columns before those of custom fields. */
+export const memberColumns: readonly string[] = [...own, 'tags', 'badges']
 
 export const memberSubject: Subject = {
   filter: memberFilterFields,
   async page(showing, filter, after, limit) {
     const { tx, network } = showing
     const { rows, next } = await selectMembers(tx, network, { filter }, after, limit)
-    const fields = fieldColumns(await tx.find(customFields, {}), [...columns, ...importColumns])
+    const fields = fieldColumns(await tx.find(customFields, {}), [...memberColumns, ...importColumns])
     const ids = rows.map(({ id }) => id)
     const held = await segmentsOf(tx, ids)
     const answer = await answersOf(tx, [...fields.values()], ids, held)
     const titles = (id: string, kind: string) => joinTitles(held(id).filter((segment) => segment.kind === kind))
     return {
-      columns: [...columns, ...fields.keys()],
+      columns: [...memberColumns, ...fields.keys()],
       next,
       rows: rows.map((row) => ({
         ...Object.fromEntries(own.map((name) => [name, row[name]])),

@@ -11,6 +11,14 @@ const isMasked = ({ settings }: View, ...fields: readonly string[]): boolean => 
 
 export const masksNames = (view: View): boolean => isMasked(view, 'first_name', 'last_name')
 
+/** An answer is in one of these fields. */
+export const answerFields = [
+  ...(['text', 'number', 'boolean_value', 'date', 'start_date', 'end_date', 'month', 'day', 'url', 'phone_number'] as const),
+  ...(['latitude', 'longitude'] as const),
+]
+
+export const masksAnswers = (view: View): boolean => isMasked(view, ...answerFields, 'segments', 'locations')
+
 /** A text of a person, which may be written from right to left; dots if its field is masked. */
 export const personal = (view: View, name: string, text: string): Html =>
   text !== '' && isMasked(view, name) ? html`<span class="soft">•••</span>` : html`<bdi dir="auto">${text}</bdi>`

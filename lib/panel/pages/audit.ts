@@ -4,6 +4,7 @@ import { auditActions, auditSubjectTypes } from '../../audit-actions.ts'
 import { detailsText } from '../../host/audit/details.ts'
 import type { AuditEntry } from '../../host/audit/line.ts'
 import { layout } from '../layout/layout.ts'
+import { masksNames } from '../layout/person.ts'
 import { download, type PanelResponse, page } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
@@ -88,7 +89,20 @@ ${input('subject')}${names.slice(-2).map(moment)}
 <p class="row"><button class="primary">Apply</button>${set > 0 && html`<a class="button" href="${view.link('audit')}">Clear</a>`}</p></form></details>`
 }
 
-function row(view: View, { at, actor, address, action, subject, details }: AuditEntry): Html {
+/** An entry with dots for what the pages of members show so. */
+function dotted(view: View, { subject, details, ...entry }: AuditEntry): AuditEntry {
+  const { masked } = view.settings
+  const isHidden = (name: string) => masked.has(name.toLowerCase()) || (name === 'reason' && masked.has('ban_reason'))
+  const isNamed = subject.type === 'member' && subject.name !== null && masksNames(view)
+  return {
+    ...entry,
+    subject: isNamed ? { ...subject, name: '•••' } : subject,
+    details: JSON.parse(JSON.stringify(details), (name, value: unknown) => (isHidden(name) ? '•••' : value)),
+  }
+}
+
+function row(view: View, entry: AuditEntry): Html {
+  const { at, actor, address, action, subject, details } = dotted(view, entry)
   const about = `${subject.type}:${subject.id}`
   return html`<tr><td>${time(at, '–', true)}</td><th scope="row"><a href="${view.link('audit', { actor })}">${own(actor)}</a></th><td data-label="From">${address ?? '–'}</td>
 <td data-label="What" class="free"><span class="keep">${action}</span><br><a class="small" href="${view.link('audit', { subject: about })}">${own(subject.name ?? about)}</a></td><td class="mono">${detailsText(details)}</td></tr>`
@@ -127,7 +141,7 @@ async function save(view: View): Promise<PanelResponse> {
     {
       async pull(controller) {
         if (!read) return controller.close()
-        controller.enqueue(encoder.encode(read.items.map((entry) => `${JSON.stringify(entry)}\n`).join('')))
+        controller.enqueue(encoder.encode(read.items.map((entry) => `${JSON.stringify(dotted(view, entry))}\n`).join('')))
         try {
           read = read.next === null ? undefined : await audit.list({ ...query, cursor: read.next })
         } catch (error) {

@@ -4,7 +4,7 @@ import { found } from '../../errors.ts'
 import { detailsText } from '../../host/audit/details.ts'
 import type { Block, MemberProfile, TimelineEntry } from '../../host/member-profile.ts'
 import { layout } from '../layout/layout.ts'
-import { nameIn, personal, personLink, stateOf } from '../layout/person.ts'
+import { answerFields, nameIn, personal, personLink, stateOf } from '../layout/person.ts'
 import { type PanelResponse, page } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
@@ -20,12 +20,6 @@ const block = <Item>(title: string, { total, items }: Block<Item>, entry: (item:
     ? ''
     : html`<section class="card"><h2>${title} <span class="badge">${number(total)}</span></h2>
 <ul class="list">${items.map((item) => html`<li>${entry(item)}</li>`)}${total > items.length && html`<li class="soft">${number(total - items.length)} older</li>`}</ul>${more && html`<p>${more}</p>`}</section>`
-
-/** An answer is in one of these fields. */
-const answerFields = [
-  ...(['text', 'number', 'boolean_value', 'date', 'start_date', 'end_date', 'month', 'day', 'url', 'phone_number'] as const),
-  ...(['latitude', 'longitude'] as const),
-]
 
 function answerText(view: View, { answer }: MemberProfile['answers']['items'][number]): readonly Html[] {
   const values = answerFields.flatMap((name) => (answer[name] === null ? [] : [personal(view, name, String(answer[name]))]))

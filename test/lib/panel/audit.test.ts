@@ -166,3 +166,20 @@ test('hostile names are text, and another network is like one that does not exis
   for (const path of ['1/audit', '1/audit/export']) expect((await get(path)).text).not.toContain('of the other network')
   for (const path of ['2/audit', '2/audit/export']) expect((await get(path)).status).toBe(404)
 })
+
+test('the audit and its export show names and reasons of bans no more than the pages of members do', async () => {
+  const { get, community } = await createTestPanel(admin, { maskedFields: ['first_name', 'ban_reason'] })
+  const body = { email: 'grace@example.org', first_name: 'Grace', last_name: 'Hopper' }
+  const [grace, ben] = [
+    await community.call('members.create', { network: '1', body }),
+    await community.call('members.create', { network: '1', body: { ...body, email: 'ben@example.org' } }),
+  ]
+  await community.members.ban('1', grace.id, { reason: 'Sold watches' })
+  await community.members.bulk('1', { ids: [ben.id] }, { ban: { reason: 'Sold watches' } })
+  for (const path of ['1/audit', '1/audit/export']) {
+    const { text } = await get(path)
+    expect(text).toContain('member.banned')
+    expect(text).toContain('•••')
+    for (const hidden of ['Grace', 'Hopper', 'watches']) expect(text, path).not.toContain(hidden)
+  }
+})

@@ -30,3 +30,19 @@ test('leaves out what the host masks', async () => {
   const [header] = (await get('1/members/export')).text.split('\r\n')
   expect(header?.split(',')).not.toContain('email')
 })
+
+test('leaves out answers and names where the pages of members show them as dots', async () => {
+  for (const [maskedFields, isThere] of [
+    [['phone_number'], false],
+    [['bio'], true],
+  ] as const) {
+    const { get, community } = await createTestPanel(admin, { maskedFields })
+    const body = { title: 'Mobile', response_type: 'phone_number', privacy: 'public', response_by: 'individual_member' } as const
+    await community.call('custom_fields.create', { network: '1', body })
+    const columns = (await get('1/members/export')).text.split('\r\n')[0]?.split(',')
+    expect(columns?.includes('Mobile')).toBe(isThere)
+    expect(columns).toContain('tags')
+  }
+  const { get } = await createTestPanel(admin, { maskedFields: ['first_name'] })
+  expect((await get('1/members/export')).text).not.toContain('Host')
+})
