@@ -72,12 +72,14 @@ export const MemberQueryInput = shape({
   count: optional(BoolInput),
 })
 
-/** The fields of a selection, of which one is given. */
-const memberSelectionFields = {
-  filter: optional(shape(memberFilterFields)),
+/** The members of a list: their ids, or their addresses. */
+export const memberListFields = {
   ids: optional(listUpTo(IdInput, mostSelected, 'ids')),
   addresses: optional(listUpTo(EmailFilter, mostSelected, 'addresses')),
 }
+
+/** The fields of a selection, of which one is given. */
+const memberSelectionFields = { filter: optional(shape(memberFilterFields)), ...memberListFields }
 
 /** A selection as an argument of a call. */
 export const MemberSelectionInput = v.pipe(

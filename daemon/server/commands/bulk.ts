@@ -1,12 +1,12 @@
 /** `folkmoot members bulk`: one act for the members of a filter or of a file, with progress, a report, and a question before it. */
-import { readFile } from 'node:fs/promises'
-import type { BulkAct, BulkReport, MemberSelection } from '../../../lib/index.ts'
+import type { BulkAct, BulkReport } from '../../../lib/index.ts'
 import type { Ask, Output } from '../../output.ts'
 import { CommandFailure, UsageError } from '../../usage.ts'
 import type { Operator } from '../control/calls.ts'
 import { type ListFlags, membersOf } from './former-members.ts'
 import { inOptions } from './in-options.ts'
 import { filterOf } from './member-filters.ts'
+import { countIn, listIn, partsOf } from './member-list.ts'
 import { networkOf, withChanges } from './operator.ts'
 import { showOne } from './show.ts'
 
@@ -46,19 +46,6 @@ async function byTitle(operator: Operator, network: string, act: BulkAct): Promi
   throw new CommandFailure(`there is no ${kind} ${JSON.stringify(about)}: \`folkmoot tags list\` shows those there are`)
 }
 
-/** The lines of a file: addresses or ids. @throws CommandFailure */
-async function listIn(file: string): Promise<MemberSelection> {
-  const text = await readFile(file === '-' ? '/dev/stdin' : file, 'utf8').catch((error: unknown) => {
-    throw new CommandFailure(`${file} can't be read`, { cause: error })
-  })
-  const lines = text
-    .replace(/^\uFEFF/, '')
-    .split(/[\s,;]+/)
-    .filter((line) => line !== '')
-  const isOfAddresses = lines.some((line) => line.includes('@'))
-  return isOfAddresses ? { addresses: lines } : { ids: lines }
-}
-
 /** `members bulk`. */
 export async function bulk(
   act: string,
@@ -76,8 +63,8 @@ export async function bulk(
   await withChanges(flags, out, async (operator) => {
     const { id: network, subdomain } = await networkOf(operator, flags.network)
     const what = await byTitle(operator, network, wished)
-    const selection = listed ?? { ids: await idsOf(operator, network, query) }
-    const count = 'ids' in selection ? selection.ids.length : 'addresses' in selection ? selection.addresses.length : 0
+    const list = listed ?? { ids: await idsOf(operator, network, query) }
+    const count = countIn(list)
     if (!flags.yes && !flags.preview) {
       if (!ask || flags.json) throw new UsageError(`this is about ${count} members: add --yes, or look first with --preview`)
       const reply = await ask(`${act} ${count} members of ${subdomain}? Type yes: `)
@@ -85,7 +72,7 @@ export async function bulk(
     }
     const task = `${act} ${new Date().toISOString()}`
     let sum: BulkReport = { done: 0, refused: 0, refusals: [], missing: [] }
-    for (const part of partsOf(selection, flags.preview ? Number.POSITIVE_INFINITY : chunk)) {
+    for (const part of partsOf(list, flags.preview ? Number.POSITIVE_INFINITY : chunk)) {
       const report = await inOptions(operator.members.bulk(network, part, what, { task }))
       sum = {
         done: sum.done + report.done,
@@ -107,12 +94,3 @@ export async function bulk(
 
 const idsOf = async (operator: Operator, network: string, query: object): Promise<string[]> =>
   (await membersOf(operator, network, query, Number.POSITIVE_INFINITY)).map(({ id }) => id)
-
-function* partsOf(selection: MemberSelection, size: number): Generator<MemberSelection> {
-  const all = 'ids' in selection ? selection.ids : 'addresses' in selection ? selection.addresses : []
-  const step = Math.min(size, all.length)
-  for (let begin = 0; begin < all.length; begin += step) {
-    const some = all.slice(begin, begin + step)
-    yield 'ids' in selection ? { ids: some } : { addresses: some.map(String) }
-  }
-}

@@ -3,8 +3,10 @@ import { writeCsv } from '../../../lib/csv/table.ts'
 import type { ExportPage, ExportQuery } from '../../../lib/index.ts'
 import { jsonLines, plainLines } from '../../json.ts'
 import type { Output } from '../../output.ts'
+import { UsageError } from '../../usage.ts'
 import { inOptions, ofRecord } from './in-options.ts'
 import { type FilterFlags, filterOf } from './member-filters.ts'
+import { countIn, listIn, type MemberList, partsOf } from './member-list.ts'
 import { type NetworkFlags, networkOf, withOperator } from './operator.ts'
 import { showOne } from './show.ts'
 import { requireNew, writeTexts } from './to-file.ts'
@@ -15,11 +17,16 @@ interface Target {
 }
 
 export interface ExportFlags extends NetworkFlags, FilterFlags, Target {
+  /** A file with addresses or ids. */
+  readonly from?: string
   readonly what: ExportQuery['what']
   readonly format: 'csv' | 'ndjson'
   readonly fields?: string
   readonly trueAddresses?: boolean
 }
+
+/** Members of a list that are read together, at most a page. */
+const listedTogether = 100
 
 type Draw = ((line: string) => void) | undefined
 type ReadPage = (after: { readonly after?: string }) => Promise<ExportPage>
@@ -51,10 +58,27 @@ function csvText(columns: readonly string[], { rows }: ExportPage, withHeader: b
   return shownIn === undefined || shownIn.width === Number.POSITIVE_INFINITY ? text : plainLines(text.replaceAll('\r', ''))
 }
 
+/** The parts of a list as pages: none is larger than a page. */
+const partByPart = (
+  list: MemberList,
+  read: (part: MemberList, after: { readonly after?: string }) => Promise<ExportPage>,
+): ReadPage => {
+  const parts = partsOf(list, listedTogether)
+  return async ({ after = '0' }) => {
+    const next = Number(after) + 1
+    // A part after the first is no new export in the audit.
+    const page = await read(parts[next - 1] ?? { ids: [] }, next === 1 ? {} : { after: '0' })
+    return { ...page, next: next < parts.length ? String(next) : null }
+  }
+}
+
 /** `export`. */
 export async function exportRecords(flags: ExportFlags, out: Output, draw: Draw): Promise<void> {
   const { what, format, to, fields, trueAddresses = false } = flags
   requireNew(to)
+  if (flags.from !== undefined && what !== 'members')
+    throw new UsageError('--from is a list of members: use it with --what members')
+  const list = flags.from === undefined ? undefined : await listIn(flags.from)
   await withOperator(flags, out, async (operator) => {
     const { id: network, subdomain } = await networkOf(operator, flags.network)
     const query = {
@@ -62,9 +86,24 @@ export async function exportRecords(flags: ExportFlags, out: Output, draw: Draw)
       ...(fields === undefined ? {} : { fields: fields.split(',').map((name) => name.trim()) }),
     }
     const read: ReadPage = (after) => inOptions(operator.exportPage(network, { ...query, ...after }))
-    const rows = await write(read, format, flags, out, draw)
+    const rows = await write(
+      list
+        ? partByPart(list, (part, after) =>
+            inOptions(operator.exportPage(network, { ...query, filter: { ...query.filter, ...part }, ...after })),
+          )
+        : read,
+      format,
+      flags,
+      out,
+      draw,
+    )
+    const missing = list ? countIn(list) - rows : 0
+    const lines = [
+      `${rows} ${what} of ${subdomain} are in ${to}.`,
+      ...(missing > 0 ? [`${missing} of the list are no members.`] : []),
+    ]
     if (to !== '-')
-      showOne(out, flags, { network_id: network, what, rows, file: to }, `${rows} ${what} of ${subdomain} are in ${to}.`)
+      showOne(out, flags, { network_id: network, what, rows, file: to, ...(list ? { missing } : {}) }, lines.join('\n'))
   })
 }
 

@@ -6,6 +6,10 @@ import { momentOf } from './moment.ts'
 
 const fields = [...new Set(Object.values(filterFlags).flatMap((flags) => flags.map(({ field }) => field)))]
 
+/** Of a flag that has other words in the command those count. */
+const flagsOf = (kind: keyof typeof filterFlags) => [
+  ...new Map([...filterFlags.members, ...filterFlags[kind]].map((flag) => [flag.field, flag])).values(),
+]
 const flagOf = (name: string): string => name.replaceAll('_', '-')
 const camel = (name: string): string => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 
@@ -13,7 +17,7 @@ const camel = (name: string): string => name.replace(/_(\w)/g, (_, letter: strin
 export const filterOptions = (kind: keyof typeof filterFlags): readonly Option[] => [
   new Option('--state <name>', 'only members in this state').choices(['active', 'removed', 'banned', 'deleted']),
   new Option('--search <text>', 'only members with these words in the name or address, or with this id'),
-  ...filterFlags[kind].map(({ field, value, help, choices }) => {
+  ...flagsOf(kind).map(({ field, value, help, choices }) => {
     const flag = `--${flagOf(field)}`
     if (value === 'name') return new Option(`${flag} <name>`, help).choices(choices)
     if (value === 'id') return new Option(`${flag} <id>`, help)

@@ -281,6 +281,7 @@ export function exportCommand(program: Command, out: Output, draw?: (line: strin
     .addOption(
       new Option('--format <name>', 'csv, or ndjson: one JSON object per line').choices(['csv', 'ndjson']).default('csv'),
     )
+    .option('--from <file>', 'of members: a file with addresses or ids in place of filters; - is standard input')
     .option('--fields <names>', 'only these columns, in this order, with commas between them')
     .option('--to <file>', 'a new file; - is standard output', '-')
     .option('--true-addresses', 'the addresses that members have, not those that the API shows; the audit says so')

@@ -22,6 +22,9 @@ export interface ExportFilter extends MemberFilter {
   readonly creator_id?: Id | number
   readonly starts_after?: string
   readonly starts_before?: string
+  /** Of members alone, in place of conditions. */
+  readonly ids?: readonly (Id | number)[]
+  readonly addresses?: readonly string[]
 }
 
 /** What to export. */

@@ -1,9 +1,11 @@
 /** The members of an export: what an import reads, and more. */
+import type * as v from 'valibot'
+import { fail, invalid } from '../../errors.ts'
 import { customFields } from '../../storage/tables/custom-fields.ts'
 import type { MemberRow } from '../../storage/tables/members.ts'
 import { fieldColumns, joinTitles } from '../answer-text.ts'
 import { importColumns } from '../member-import.ts'
-import { memberFilterFields, selectMembers } from '../member-search.ts'
+import { type MemberSelectionInput, memberFilterFields, memberListFields, selectMembers } from '../member-search.ts'
 import { answersOf, segmentsOf } from './answer-texts.ts'
 import { addressOf, type Subject } from './subject.ts'
 
@@ -15,11 +17,21 @@ const own = [
 /** The columns before those of custom fields. */
 export const memberColumns: readonly string[] = [...own, 'tags', 'badges']
 
+type Given = v.InferOutput<typeof MemberSelectionInput>
+
+/** @throws ApiError 422 for a list beside conditions */
+function selectionIn({ ids, addresses, ...filter }: Pick<Given, 'ids' | 'addresses'>): Given {
+  const isList = ids !== undefined || addresses !== undefined
+  if (isList && (Object.keys(filter).length > 0 || (ids && addresses)))
+    fail(invalid('filter'), 'filter has ids, addresses or conditions, and only one of them')
+  return isList ? { ids, addresses } : { filter }
+}
+
 export const memberSubject: Subject = {
-  filter: memberFilterFields,
-  async page(showing, filter, after, limit) {
+  filter: { ...memberFilterFields, ...memberListFields },
+  async page(showing, given, after, limit) {
     const { tx, network } = showing
-    const { rows, next } = await selectMembers(tx, network, { filter }, after, limit)
+    const { rows, next } = await selectMembers(tx, network, selectionIn(given), after, limit)
     const fields = fieldColumns(await tx.find(customFields, {}), [...memberColumns, ...importColumns])
     const ids = rows.map(({ id }) => id)
     const held = await segmentsOf(tx, ids)

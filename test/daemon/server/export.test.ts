@@ -1,5 +1,5 @@
 /** `folkmoot export` and `members export`: in their own process, and through the control of a server. */
-import { readFile, stat } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readTable } from '../../../lib/csv/table.ts'
@@ -63,6 +63,28 @@ test.each(['sqlite', 'lowdb'] as const)('members of %s are exported with the fil
   expect(new Set(stored.map((row) => row.table)).size).toBeGreaterThan(3)
   expect((await command('members', 'export', '999')).refused).toMatch(/has no member 999/)
   if (kind === 'lowdb') await stop()
+})
+
+test('members of a list of ids or addresses are exported, and the audit has one line', async () => {
+  const { command, file } = await demo('sqlite')
+  const all = parsed((await command('members', 'list', '--limit', '100', '--json')).lines)
+  for (const column of ['id', 'email']) {
+    const list = file(`${column}.txt`)
+    const meant = Array.from({ length: 150 }, (_, n) => all[n % 40]?.[column] ?? '')
+    await writeFile(list, `${[...new Set(meant)].join('\n')}\n${column === 'id' ? '999' : 'who@example.org'}\n`)
+    const to = file(`${column}.csv`)
+    const made = await command('export', '--what', 'members', '--from', list, '--to', to, '--true-addresses', '--json')
+    expect(parsed(made.lines)).toMatchObject([{ what: 'members', rows: 40, missing: 1 }])
+    const rows = await table(await readFile(to, 'utf8'))
+    expect(rows.map((row) => row[column]).toSorted()).toEqual([...new Set(meant)].toSorted())
+  }
+  const wrong = await command('export', '--what', 'posts', '--from', file('id.txt'))
+  expect(wrong.refused).toBe('--from is a list of members: use it with --what members')
+  expect((await command('export', '--what', 'members', '--from', file('id.txt'), '--role', 'host')).refused).toMatch(
+    /only one of them/,
+  )
+  const lines = parsed((await command('audit', 'list', '--action', 'export.true_addresses', '--json')).lines)
+  expect(lines).toHaveLength(2)
 })
 
 test('a file that is not whole is not there', async () => {
