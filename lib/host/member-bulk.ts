@@ -4,6 +4,7 @@ import { isoTime } from '../base/clock.ts'
 import { isApiError } from '../errors.ts'
 import { BoolInput, IdInput, LongText, optional, ShortText } from '../fields.ts'
 import { fullName } from '../records/member.ts'
+import { emailKey } from '../rules/members.ts'
 import type { Settings } from '../settings.ts'
 import type { Id } from '../storage/table.ts'
 import type { MemberRow } from '../storage/tables/members.ts'
@@ -16,9 +17,13 @@ import type { Together } from './together.ts'
 
 type Given = 'tag' | 'untag' | 'badge' | 'unbadge' | 'space' | 'plan'
 
-/** The id of the tag, badge, space or plan that is given or taken; or how members are removed or banned, as by `remove` and `ban`. */
+/**
+ * The id of the tag, badge, space or plan that is given or taken; whether they consent to commercial e-mail; or how members are
+ * removed or banned, as by `remove` and `ban`.
+ */
 export type BulkAct =
   | { readonly [Act in Given]?: Id | number }
+  | { readonly consent: boolean }
   | { readonly remove: { readonly cancel_plans?: boolean } }
   | { readonly ban: { readonly reason?: string; readonly cancel_plans?: boolean } }
 
@@ -63,11 +68,12 @@ const shows: Readonly<Record<Given, string>> = {
 }
 
 /** The names of the acts. */
-const bulkActs = ['tag', 'untag', 'badge', 'unbadge', 'space', 'plan', 'remove', 'ban'] as const
+const bulkActs = ['tag', 'untag', 'badge', 'unbadge', 'space', 'plan', 'consent', 'remove', 'ban'] as const
 
 const fields = {
   ...{ tag: optional(IdInput), untag: optional(IdInput), badge: optional(IdInput), unbadge: optional(IdInput) },
   ...{ space: optional(IdInput), plan: optional(IdInput) },
+  consent: optional(BoolInput),
   remove: optional(shape({ cancel_plans: optional(BoolInput) })),
   ban: optional(shape({ reason: optional(LongText), cancel_plans: optional(BoolInput) })),
 }
@@ -75,6 +81,7 @@ const Act = v.pipe(
   shape(fields),
   v.check((act) => Object.keys(act).length === 1, `must have one of ${bulkActs.join(', ')}`),
 )
+type Selection = v.InferOutput<typeof MemberSelectionInput>
 const Options = shape({ task: optional(ShortText) })
 
 /** Members of one transaction. */
@@ -85,6 +92,17 @@ const asWanted = /already (?:assigned|a member of this space)|^(?:Tag|Badge) not
 
 const givenIn = (act: Readonly<Partial<Record<Given, Id | undefined>>>) =>
   (Object.keys(operations) as Given[]).flatMap((name) => (act[name] === undefined ? [] : [[name, act[name]] as const]))
+
+/** A long list in batches, each of which is looked up once. */
+function partsOf(selection: Selection): Selection[] {
+  const { ids, addresses } = selection
+  if (ids === undefined && addresses === undefined) return [selection]
+  const all = ids ? [...new Set(ids)] : [...new Map(addresses?.map((address) => [emailKey(address), address])).values()]
+  return Array.from({ length: Math.ceil(all.length / batchSize) }, (_, part) => {
+    const some = all.slice(part * batchSize, (part + 1) * batchSize)
+    return ids ? { ids: some } : { addresses: some }
+  })
+}
 
 export const bulkOf =
   ({ clock, limits }: Settings, changes: Changes, networks: Networks, together: Together<RowCalls>): Bulk =>
@@ -98,8 +116,9 @@ export const bulkOf =
     const missing: string[] = []
     const report = (): BulkReport => ({ ...counts, refusals, missing })
 
-    async function perform({ call, members }: RowCalls, id: Id): Promise<void> {
-      const { remove, ban, ...other } = act
+    async function perform({ call, members, notify }: RowCalls, id: Id): Promise<void> {
+      const { consent, remove, ban, ...other } = act
+      if (consent !== undefined) return void (await notify.emailConsent({ network: network.id, member_id: id, consent }))
       if (remove) return void (await members.remove(network.id, id, { cancel_plans: remove.cancel_plans === true }))
       if (ban) {
         const reason = ban.reason === undefined ? {} : { reason: ban.reason }
@@ -128,17 +147,18 @@ export const bulkOf =
     // What does not exist is refused once, and not for every member.
     for (const [name, id] of givenIn(act))
       await together(({ call }) => call(shows[name], { network: network.id, params: { id } }))
-    for (let after: string | null | undefined; after !== null && !signal?.aborted; ) {
-      const from: string | undefined = after
-      const page = await changes.read(network.id, (tx) => selectMembers(tx, network, selection, from, batchSize))
-      const refused = page.rows.length > 0 ? await runBatch(page.rows) : []
-      counts.done += page.rows.length - refused.length
-      counts.refused += refused.length
-      refusals.push(...refused.slice(0, mostListed - refusals.length))
-      missing.push(...page.missing.slice(0, mostListed - missing.length))
-      after = page.next
-      onProgress?.(report())
-    }
+    for (const part of partsOf(selection))
+      for (let after: string | null | undefined; after !== null && !signal?.aborted; ) {
+        const from: string | undefined = after
+        const page = await changes.read(network.id, (tx) => selectMembers(tx, network, part, from, batchSize))
+        const refused = page.rows.length > 0 ? await runBatch(page.rows) : []
+        counts.done += page.rows.length - refused.length
+        counts.refused += refused.length
+        refusals.push(...refused.slice(0, mostListed - refusals.length))
+        missing.push(...page.missing.slice(0, mostListed - missing.length))
+        after = page.next
+        onProgress?.(report())
+      }
     await changes.change(network.id, isoTime(clock.now()), async () => {
       const subject = { type: 'network', id: network.id, name: null } as const
       const details = { act, ...counts, ...(task === undefined ? {} : { task }) }

@@ -82,7 +82,7 @@ export interface ImportReport {
 /** The calls that a row of an import, or a member of a bulk act, needs. */
 export interface RowCalls {
   readonly call: AnyDirectCall
-  readonly notify: Pick<Notify, 'memberProfile' | 'memberVisited'>
+  readonly notify: Pick<Notify, 'emailConsent' | 'memberProfile' | 'memberVisited'>
   readonly members: MemberActs
 }
 

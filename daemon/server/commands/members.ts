@@ -6,7 +6,7 @@ import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
 import type { Operator } from '../control/calls.ts'
 import { ofRecord } from './in-options.ts'
-import { type NetworkFlags, networkOf, withOperator } from './operator.ts'
+import { type NetworkFlags, networkOf, withChanges, withOperator } from './operator.ts'
 
 export interface ConsentFlags extends NetworkFlags {
   readonly member?: string
@@ -32,6 +32,14 @@ export async function consent(flags: ConsentFlags, out: Output): Promise<void> {
   if ([flags.member, flags.email, flags.all].filter((each) => each !== undefined).length !== 1)
     throw new UsageError('choose members with one of --member, --email and --all')
   const given = !flags.withdraw
+  if (flags.preview)
+    return withChanges(flags, out, async (operator) => {
+      const { id } = await networkOf(operator, flags.network)
+      const { member, email } = flags
+      const all = { filter: { state: 'active' } } as const
+      const selection = member === undefined ? (email === undefined ? all : { addresses: [email] }) : { ids: [member] }
+      await operator.members.bulk(id, selection, { consent: given })
+    })
   await withOperator(flags, out, async (operator) => {
     const network = await networkOf(operator, flags.network)
     let members = 0

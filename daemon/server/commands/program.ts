@@ -118,7 +118,7 @@ export function memberCommands(program: Command, out: Output, ask?: Ask, draw?: 
     .description('write everything that the network stores about one person, as NDJSON')
     .option('--to <file>', 'a new file; - is standard output', '-')
     .action(async (id: string, flags) => (await import('./export.ts')).exportMember(id, flags, out, draw))
-  onNetwork(members.command('consent'))
+  changing(onNetwork(members.command('consent')))
     .description("record members' consent to commercial e-mail; without it their addresses stay hidden")
     .option('--member <id>', 'for this member')
     .option('--email <address>', 'for the member with this address')

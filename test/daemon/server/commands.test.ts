@@ -219,6 +219,15 @@ test('one act is done for many members, of filters or of a file, after a look', 
   expect(report).toMatchObject({ done: 30, refused: 0, missing: [] })
 })
 
+test('consent can be looked at before it is recorded', async () => {
+  const { one, text, all } = await storageWithNetwork()
+  const owner = (await all('members', 'list'))[0]
+  for (const who of [['--all'], ['--member', owner.id], ['--email', owner.email]])
+    expect(await text('members', 'consent', ...who, '--preview')).toMatch(/^1 member changes; 1 event, .*nothing was changed\.$/)
+  expect(await all('audit', 'list', '--action', 'members.consent')).toEqual([])
+  expect(await one('members', 'consent', '--all')).toMatchObject({ members: 1, consent: true })
+})
+
 test('tags are listed with their counts and merged, and reports closed', async () => {
   const { one, all, text, refusal, network, storage } = await storageWithNetwork()
   const { storage: opened } = await openStorage(storage[1] ?? '', undefined, () => {}, 'refuse')

@@ -78,6 +78,24 @@ test('every act is in the name of the one who did it: in the audit, and in the t
   expect(timeline.items.filter(({ action }) => action === 'MemberTagAdded')).toHaveLength(2)
 })
 
+test('consent is recorded for many, with the events of each', async () => {
+  const { run, bulk, people } = await withMembers('Grace', 'Ben')
+  expect(await bulk(network, { filter: { role: 'contributor' } }, { consent: true })).toMatchObject({ done: 2 })
+  expect(typesOf(run.newEvents())).toEqual(['MemberUpdatedHook', 'MemberUpdatedHook'])
+  expect(await run.community.members.get(network, people[0].id)).toMatchObject({ commercial_email_consent: true })
+  expect(await bulk(network, { ids: [people[0].id] }, { consent: false })).toMatchObject({ done: 1 })
+  expect(await run.community.members.get(network, people[0].id)).toMatchObject({ commercial_email_consent: false })
+})
+
+test('a long list is taken some at a time, each address once', async () => {
+  const { run, bulk, tag } = await withMembers(...Array.from({ length: 130 }, (_, n) => `m${n}`))
+  const addresses = Array.from({ length: 130 }, (_, n) => [`m${n}@example.org`, `M${n}@EXAMPLE.org`]).flat()
+  const seen: number[] = []
+  const report = await bulk(network, { addresses }, { tag: tag.id }, { onProgress: ({ done }) => seen.push(done) })
+  expect([report.done, seen]).toEqual([130, [50, 100, 130]])
+  expect(run.newEvents()).toHaveLength(130)
+})
+
 test('it can be previewed', async () => {
   const { run, tag, holders } = await withMembers('Grace', 'Ben')
   const preview = await run.community.preview(({ members }) =>
