@@ -11,6 +11,8 @@ export interface MemberListing
     MemberRow,
     'id' | 'network_id' | 'created_at' | 'updated_at' | 'email' | 'first_name' | 'last_name' | 'role' | 'member_type' | 'state'
   > {
+  /** When they last visited, as the host reports it. */
+  readonly last_visited_at: string | null
   /** Whether their address cannot join: also of a deleted account that was banned. */
   readonly is_banned: boolean
   /** The reason given with the ban; null if there is none, or no ban. */
@@ -35,6 +37,7 @@ function listing(row: MemberRow, actors: ReadonlyMap<Id, string>): MemberListing
   const hasLeft = state !== 'active'
   return {
     ...{ id, network_id, created_at, updated_at, email, first_name, last_name, role, member_type, state },
+    last_visited_at: row.last_visited_at,
     is_banned: isBanned(row),
     ban_reason: row.ban_reason,
     left_at: hasLeft ? row.left_at : null,

@@ -37,7 +37,6 @@ export interface MemberProfile
       | 'categories'
       | 'referral_count'
       | 'ambassador_level'
-      | 'last_visited_at'
       | 'commercial_email_consent'
     > {
   /** The spaces that they belong to, with their role there if it is another. */
@@ -158,10 +157,10 @@ export async function profileOf(tx: ScopedTx, row: MemberRow, listing: MemberLis
     const items = [...byHost.items, ...byOperations.items].toSorted((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0))
     return { total: byHost.total + byOperations.total, items: items.slice(0, shown) }
   }
-  const { time_zone, location, bio, avatar, categories, referral_count, ambassador_level, last_visited_at } = row
+  const { time_zone, location, bio, avatar, categories, referral_count, ambassador_level } = row
   return {
     ...listing,
-    ...{ time_zone, location, bio, avatar, categories, referral_count, ambassador_level, last_visited_at },
+    ...{ time_zone, location, bio, avatar, categories, referral_count, ambassador_level },
     commercial_email_consent: row.commercial_email_consent,
     spaces: await block(spaceMemberships, { member_id }, async (rows) => {
       const known = await byId(

@@ -56,6 +56,7 @@ export const listMembers = (flags: ListFlags, out: Output): Promise<void> =>
         { title: 'address', cell: ({ email }) => email },
         { title: 'state', cell: stateOf, fits: 'whole' },
         { title: 'role', cell: ({ role }) => role, shown: 'spare' },
+        { title: 'last visit', cell: ({ last_visited_at }) => time(last_visited_at), shown: 'spare' },
         { title: 'left', cell: ({ left_at }) => time(left_at) },
         { title: 'by', cell: ({ left_by }) => left_by && (left_by.name || left_by.id), shown: 'spare' },
         { title: 'reason', cell: ({ ban_reason }) => ban_reason, fits: 'wrap' },

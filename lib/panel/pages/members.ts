@@ -31,6 +31,7 @@ const row = (view: View, member: MemberListing): Html => html`<tr ${member.state
 <td data-label="Id"><code class="keep">${member.id}</code></td>
 <td data-label="Role">${member.role}</td>
 <td data-label="Joined">${time(member.created_at)}</td>
+<td data-label="Last visit">${time(member.last_visited_at, '–')}</td>
 <td data-label="Left">${leftOf(view, member)}</td>
 <td data-label="Reason">${member.ban_reason === null ? '–' : html`<span class="url">${personal(view, 'ban_reason', member.ban_reason)}</span>`}</td>
 <td>${memberLinks(view, member, ['unban', 'erase'], 'plain')}</td>
@@ -57,7 +58,7 @@ async function list(view: View): Promise<PanelResponse> {
   const actions = html`<span class="sr">Actions</span>`
   const members = table({
     ...{ label: 'Members', kind: 'cards wide', stop: true, rows: items.map((member) => row(view, member)) },
-    columns: ['Member', 'State', 'Id', 'Role', 'Joined', 'Left', 'Reason of the ban', actions],
+    columns: ['Member', 'State', 'Id', 'Role', 'Joined', 'Last visit', 'Left', 'Reason of the ban', actions],
   })
   const all = html`<p><a href="${view.link('members')}">All members</a></p>`
   const none =

@@ -32,7 +32,7 @@ describe('the list', () => {
       ...{ id: grace.id, network_id: '1', created_at: now, updated_at: now, email: 'grace@example.org' },
       ...{ first_name: 'Grace', last_name: 'Example', role: 'contributor', member_type: 'full', state: 'banned' },
       ...{ is_banned: true, ban_reason: 'Sold watches', left_at: now, left_by: { id: run.owner.id, name: 'Ada Host' } },
-      erased_at: null,
+      ...{ last_visited_at: null, erased_at: null },
     })
     expect(items[3]).toMatchObject({ is_banned: false, ban_reason: null, left_at: null, left_by: null })
     for (const state of ['active', 'removed', 'banned', 'deleted'] as const)
