@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { join } from 'node:path'
 import { type CodeSplittingNameFunction, type Plugin, rolldown } from 'rolldown'
+import { minifySync } from 'rolldown/utils'
 import { licencesOf } from './licences.ts'
 
 interface Package {
@@ -89,8 +90,8 @@ const withoutUnused: Plugin = {
 }
 
 /**
- * Bundles the modules, and anything else in `more`, with the small packages that they use and the licences of those. Nothing is
- * minified.
+ * Bundles the modules, and anything else in `more`, with the small packages that they use and the licences of those. Nothing of our
+ * own is minified.
  * @param directory gets what `dist/` has
  * @param more paths in `dist/` to bundle besides the modules
  */
@@ -108,6 +109,11 @@ export async function bundle(directory: string, more: readonly string[] = []): P
       for (const file of Object.values(files)) if (file.type === 'chunk') file.code = inAscii(file.code)
     },
   }
+  const short: Plugin = {
+    name: 'short names in packages',
+    transform: (code, id) =>
+      id.includes('/node_modules/') && /\.[cm]?js$/.test(id) ? minifySync(id, code, { mangle: true, compress: true }).code : null,
+  }
   const licences: Plugin = {
     name: 'licences',
     generateBundle(_options, files) {
@@ -118,7 +124,7 @@ export async function bundle(directory: string, more: readonly string[] = []): P
   const build = await rolldown({
     cwd: root,
     input,
-    plugins: [withoutUnused, ascii, licences],
+    plugins: [withoutUnused, short, ascii, licences],
     platform: 'neutral',
     // Groups of modules without their imports need it. Exports of an entry stay those of its source.
     preserveEntrySignatures: 'allow-extension',
