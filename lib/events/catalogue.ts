@@ -12,6 +12,7 @@ import { HotColdPollPayload, MultipleChoicePollPayload, PercentagePollPayload, P
 import { Post, PostPayload } from '../records/post.ts'
 import { Reaction } from '../records/reaction.ts'
 import { Rsvp } from '../records/rsvp.ts'
+import { sayWhen } from '../storage/changes.ts'
 import {
   AmbassadorLevelUp,
   AnswerCreated,
@@ -67,7 +68,7 @@ const update = <S extends v.GenericSchema>(
   ...records: readonly { readonly entries: Readonly<Record<string, unknown>> }[]
 ): UpdateDeclaration<S> => ({
   ...event(payload, description, subject),
-  fields: [...new Set(records.flatMap(({ entries }) => Object.keys(entries)))],
+  fields: [...new Set(records.flatMap(({ entries }) => Object.keys(entries)))].filter((name) => !sayWhen.has(name)),
 })
 
 const declared = {
@@ -385,7 +386,7 @@ export function subjectOf(event_type: string, payload: unknown): string | undefi
   return subject !== undefined && subject.length <= 200 ? subject : undefined
 }
 
-/** The names of the fields that an event may name as changed; none if it is no update of the API. */
+/** The names of the fields that an event may name as changed, without those that say when; none if it is no update of the API. */
 export function fieldsOfUpdate(name: EventName): readonly string[] {
   const declaration: EventDeclaration & Partial<UpdateDeclaration> = declaredEvents[name]
   return declaration.fields ?? []

@@ -12,6 +12,8 @@ export interface Emission {
   readonly payload: unknown
   /** Of an update: the record before and after. */
   readonly change?: Change | undefined
+  /** Of an update of the host, which has no such records: the names of its changed fields. */
+  readonly changed?: readonly string[]
   /** Its id, if the caller needs it before the envelope; made with the envelope by default. */
   readonly event_id?: string
 }
@@ -29,7 +31,7 @@ export const newEventId = (now: string, chance: Chance): string => uuidAt(Date.p
  * @param chance makes the id of the event
  */
 export function envelope(
-  { name, payload, change, event_id: given }: Emission,
+  { name, payload, change, changed: named = [], event_id: given }: Emission,
   {
     network_id,
     now,
@@ -45,7 +47,7 @@ export function envelope(
   // Ids, times and names have no character that JSON escapes.
   const body = `{"event_id":"${event_id}","event_timestamp":"${now}","event_type":"${event_type}","payload":${text}}`
   const facts = { kind: 'event', network_id, event_id, event_type, event_timestamp: now, audience } as const
-  const changed = change ? changedFields(fieldsOfUpdate(name), change) : []
+  const changed = change ? changedFields(fieldsOfUpdate(name), change) : named
   return {
     ...facts,
     ...(subject === undefined ? {} : { subject }),

@@ -173,10 +173,33 @@ test('several changed fields are named together, and the body has none of it', a
   expect(t.updated().at(-1)?.body).not.toContain('changed')
 })
 
-test('what is created, and what the host publishes, names nothing', async () => {
+test('what is created, and what the host publishes without names, names nothing', async () => {
   const t = await setUp()
   const { id } = await t.act('posts.create', { body: { space_id: seeded.space, title: 'Hello' } })
   const payload = { ...(await t.act('posts.show', { params: { id } })), author: { id, email: '', first_name: 'Ada' } }
   await t.community.publish({ network: '1', event: 'PostUpdated', payload })
+  await t.community.publish({ network: '1', event: 'PostUpdated', payload, changed: [] })
   expect(t.records.flatMap((record) => ('changed' in record ? [record.changed] : []))).toEqual([])
+})
+
+test('what the host publishes names the fields that it gives, once and in their order, and no others', async () => {
+  const t = await setUp()
+  const { id } = await t.act('posts.create', { body: { space_id: seeded.space, title: 'Hello' } })
+  const payload = { ...(await t.act('posts.show', { params: { id } })), author: { id, email: '', first_name: 'Ada' } }
+  const publish = (event: 'PostUpdated' | 'PostCreated', changed: readonly string[]) =>
+    t.community.publish({ network: '1', event, payload, changed })
+  await publish('PostUpdated', ['title', 'description', 'title'])
+  expect(last(t)).toEqual(['PostUpdatedHook', ['description', 'title']])
+  const before = t.records.length
+  for (const [event, changed, error] of [
+    ['PostUpdated', ['titel'], 'changed must not have "titel": did you mean title?'],
+    ['PostUpdated', ['updated_at'], /^changed must not have "updated_at": /],
+    ['PostUpdated', 'title', 'changed must be a list'],
+    ['PostUpdated', [7], /^changed\.0 /],
+    ['PostCreated', ['title'], 'changed must not have "title": PostCreatedHook names no changed fields'],
+  ] as const)
+    await expect(publish(event, changed as never)).rejects.toMatchObject({
+      ...{ status: 422, body: { error: typeof error === 'string' ? error : expect.stringMatching(error) } },
+    })
+  expect(t.records).toHaveLength(before)
 })

@@ -105,6 +105,9 @@ test.each([
   [['MemberJoined', '--field', 'member.name=x'], /^--field member\.name: there is no such field; there are id, created_at, /],
   [['MemberJoined', '--field', 'space_id.id=x'], '--field space_id.id: space_id has no fields'],
   [['MemberJoined', '--field', 'member.referral_count=many'], /^member\.referral_count /],
+  [['MemberUpdated', '--changed', 'rol'], 'changed must not have "rol": did you mean role?'],
+  [['MemberUpdated', '--changed', ''], /^changed must not have "": /],
+  [['PostCreated', '--changed', 'title'], 'changed must not have "title": PostCreatedHook names no changed fields'],
 ])('trigger %j is refused', async (args, sentence) => {
   const { refused } = await folkmoot('trigger', ...args, '--storage', await madeStorage())
   expect(refused).toMatch(sentence)
@@ -153,6 +156,42 @@ test('an endpoint whose filter does not match is not among those that the event 
   }
   expect((await of()).endpoints).toEqual([])
   expect((await of('--field', 'title=Oil')).endpoints).toEqual([id])
+})
+
+test('an endpoint with a filter on changed fields gets an update that names them, and the hint says how', async () => {
+  const storage = await madeStorage()
+  const at = ['--storage', storage]
+  const endpointWith = async (place: string, filter: object) => {
+    const url = ['--url', `https://example.org/${place}`, '--key', key]
+    const { lines } = await folkmoot('endpoints', 'add', ...at, ...url, '--filter', JSON.stringify(filter), '--json')
+    return (JSON.parse(lines[0] ?? '') as { id: string }).id
+  }
+  const role = await endpointWith('role', { changed: ['role'] })
+  const both = await endpointWith('both', {
+    all: [{ changed: ['role', 'email'] }, { path: '/member/first_name', equals: 'Bob' }],
+  })
+  const triggered = async (...args: readonly string[]) => (await folkmoot('trigger', ...args, ...at)).warnings
+  const hint = (id: string, why: string) => `Endpoint ${id} is not sent it: its filter does not match ${why}`
+  const byChanged = 'what changed. --changed sets that.'
+  const byBoth = 'the payload and what changed. --field and --changed set them.'
+  expect(await triggered('MemberUpdated')).toEqual([hint(role, byChanged), hint(both, byBoth)])
+  expect(await triggered('MemberUpdated', '--field', 'member.first_name=Bob')).toEqual([
+    hint(role, byChanged),
+    hint(both, byChanged),
+  ])
+  expect(await triggered('MemberUpdated', '--changed', 'bio, email')).toEqual([hint(role, byChanged), hint(both, byBoth)])
+  const bob = ['--field', 'member.first_name=Bob']
+  const { lines } = await folkmoot('trigger', 'MemberUpdated', ...bob, '--changed', 'role,email', ...at, '--json')
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ endpoints: [role, both], changed: ['role', 'email'] })
+  const none = `Endpoint ${role} is not sent it: its filter is about changed fields, and PostCreatedHook names none.`
+  expect(await triggered('PostCreated')).toContain(none)
+})
+
+test('the changed fields reach the receiver', async () => {
+  const { storage, receiver } = await startServer()
+  await folkmoot('trigger', 'MemberUpdated', '--storage', storage, '--changed', 'role,email')
+  await receiver.until(1)
+  expect(receiver.events[0]?.changed).toEqual(['email', 'role'])
 })
 
 test('the id of the event is the one that the receiver gets', async () => {
