@@ -41,9 +41,16 @@ export function hintAtOtherProgram(program: Command, name: Program, json: boolea
   const hint = (command: Command, before: string): void => {
     if (command.commands.length === 0) return
     for (const each of command.commands) hint(each, `${before}${each.name()} `)
+    // Help of a word that is no command would be that of all commands, and look like success.
+    command.on('beforeHelp', () => {
+      const [first = '', second = ''] = command.args
+      const given = first === 'help' ? second : first
+      const isCommand = command.commands.some((each) => each.name() === given)
+      if (given !== '' && !given.startsWith('-') && !isCommand) command.error(`error: unknown command '${given}'`)
+    })
     command.configureOutput({
       outputError(text, write) {
-        const given = command.args[0] ?? ''
+        const given = command.args[command.args[0] === 'help' ? 1 : 0] ?? ''
         const words = `${before}${given}`
         const isThere = programCommands[other].some((known) => known === words || known.startsWith(`${words} `))
         const isHere = command.commands.some((each) => each.name() === given)

@@ -65,6 +65,13 @@ describe.each(['folkmoot', 'folkmoot-relay'] as const)('%s', (program) => {
 
 test.each([
   ['folkmoot', 'endpoints test 7', "unknown command 'test': it is `folkmoot-relay endpoints test`"],
+  ['folkmoot', 'endpoints test --help', "unknown command 'test': it is `folkmoot-relay endpoints test`"],
+  ['folkmoot', 'deliveries', "unknown command 'deliveries': it is `folkmoot-relay deliveries`"],
+  ['folkmoot', 'deliveries --help', "unknown command 'deliveries': it is `folkmoot-relay deliveries`"],
+  ['folkmoot', 'dead -h', "unknown command 'dead': it is `folkmoot-relay dead`"],
+  ['folkmoot', 'help resend', "unknown command 'resend': it is `folkmoot-relay resend`"],
+  ['folkmoot', 'nothing --help', "unknown command 'nothing'"],
+  ['folkmoot-relay', 'members --help', "unknown command 'members': it is `folkmoot members`"],
   ['folkmoot', 'endpoints test --endpoint 7', "unknown command 'test': it is `folkmoot-relay endpoints test`"],
   ['folkmoot', 'resend --event-id x', "unknown command 'resend': it is `folkmoot-relay resend`"],
   ['folkmoot-relay', 'endpoints list', "unknown command 'list': it is `folkmoot endpoints list`"],
