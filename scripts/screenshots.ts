@@ -20,7 +20,7 @@ for (const [name, scopes] of [
   ['Course import', ['spaces:write', 'posts:write']],
   ['Old script', ['*']],
 ] as const)
-  await site.community.keys.create({ network_id: '1', name, scopes })
+  await site.community.keys.create({ network: '1', name, scopes })
 const old = (await site.community.keys.list('1')).at(-1)
 if (old) await site.community.keys.revoke('1', old.id)
 for (const [name, activity, hours] of [
@@ -49,7 +49,7 @@ for (const [name, activity, hours] of [
     ],
   ],
 ] as const) {
-  const endpoint = { network_id: '1', url: `https://${name}.example.org/webhooks`, key: true } as const
+  const endpoint = { network: '1', url: `https://${name}.example.org/webhooks`, key: true } as const
   const { id } = await site.community.endpoints.upsert(endpoint)
   const pending = activity === 'delivering' ? 0 : 36
   relay.endpoints.push({

@@ -27,7 +27,7 @@ const ofPaintPals = `${community}if (!(await community.networks.find('paint-pals
   await community.networks.create({ subdomain: 'paint-pals', title: 'Paint Pals', member_email_visibility: true, owner: person })
 const network = await community.networks.show('paint-pals')
 const [owner] = (await community.members.list('paint-pals', { q: person.email })).items
-const { token } = await community.keys.create({ network_id: network.id, name: 'Connector', scopes: ['*'] })
+const { token } = await community.keys.create({ network: network.id, name: 'Connector', scopes: ['*'] })
 `
 
 /** The pages, by their paths in `docs/`. */
@@ -48,7 +48,7 @@ const token = process.env.TOKEN
   panel: { code: '', replaces: 0 },
   'webhooks/register': { code: ofNetworkOne, replaces: 0 },
   'webhooks/verify': {
-    code: `${ofNetworkOne}await community.endpoints.upsert({ network_id: '1', url: 'https://example.org/webhooks', key: true, secrets: true })
+    code: `${ofNetworkOne}await community.endpoints.upsert({ network: '1', url: 'https://example.org/webhooks', key: true, secrets: true })
 `,
     replaces: 0,
   },

@@ -111,7 +111,7 @@ export async function testCommunity(options: TestCommunityOptions = {}): Promise
     owner: { email: 'ada@example.org', first_name: 'Ada', last_name: 'Ash' },
   })
   const newToken = async (...scopes: readonly string[]): Promise<string> =>
-    (await community.keys.create({ network_id: network.id, name: 'Test', scopes })).token
+    (await community.keys.create({ network: network.id, name: 'Test', scopes })).token
   const token = await newToken('*')
   const root = `${origin}${rest.basePath ?? ''}`
 

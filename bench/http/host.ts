@@ -20,7 +20,7 @@ const [name = 'node', outbox = ''] = process.argv.slice(2)
 const { storage } = await openStorage('memory:', outbox, () => {})
 const community = createCommunity({ storage, allowHttp: true, rateLimiter: rateLimits() })
 await seed(community, storage, 1000, () => {})
-const { token } = await community.keys.create({ network_id: '1', name: 'bench', scopes: ['*'] })
+const { token } = await community.keys.create({ network: '1', name: 'bench', scopes: ['*'] })
 const member = await community.call('members.show', { network: '1', params: { id: String(firstMember) } })
 
 const own = '/own/:id'

@@ -15,7 +15,7 @@ import type { Networks } from './networks.ts'
  */
 export type ConsumeOnce = (use: {
   /** The network, by id or subdomain. */
-  readonly network_id: Id | number
+  readonly network: Id | number
   /** 1 to 255 printable ASCII characters, such as an id that the form carries. */
   readonly key: string
 }) => Promise<boolean>
@@ -36,10 +36,10 @@ export function consumeOnceOf(
   networks: Networks,
 ): { readonly consumeOnce: ConsumeOnce; readonly giveBack: GiveBack } {
   const rule = 'must be 1 to 255 printable ASCII characters'
-  const Use = shape({ network_id: NetworkName, key: v.pipe(v.string(rule), v.regex(/^[\x20-\x7e]{1,255}$/, rule)) })
+  const Use = shape({ network: NetworkName, key: v.pipe(v.string(rule), v.regex(/^[\x20-\x7e]{1,255}$/, rule)) })
   async function useOf(call: string, given: Parameters<ConsumeOnce>[0]) {
-    const { network_id, key } = checkArgument(call, Use, given, limits)
-    const { id: network } = await networks.show(network_id)
+    const { network: name, key } = checkArgument(call, Use, given, limits)
+    const { id: network } = await networks.show(name)
     return { network, use: { caller, key, fingerprint: '' }, now: isoTime(clock.now()) }
   }
   return {

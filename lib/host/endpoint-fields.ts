@@ -123,9 +123,9 @@ const withTypes = <S extends v.GenericSchema<unknown, object>>(schema: S) =>
     }),
   )
 
-export const Upsert = withTypes(shape({ network_id: NetworkName, url, ...changes }))
+export const Upsert = withTypes(shape({ network: NetworkName, url, ...changes }))
 /** The same for an endpoint that is not there yet. */
-export const NewUpsert = withTypes(shape({ network_id: NetworkName, url, ...changes, key: fields.key }))
+export const NewUpsert = withTypes(shape({ network: NetworkName, url, ...changes, key: fields.key }))
 export const EndpointUpdate = withTypes(shape({ url: v.optional(url), ...changes }))
 export const Rotation = shape({
   key: optional(orMade(Key, keyRule)),

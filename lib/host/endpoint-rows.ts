@@ -34,7 +34,7 @@ export async function keepBounded(tx: ScopedTx, { filter }: EndpointInput, befor
   const others = (await tx.find(webhookEndpoints, {})).filter(({ id }) => id !== before?.id)
   if (!before && others.length >= mostEndpoints)
     fail(
-      invalid('network_id'),
+      invalid('network'),
       `network ${tx.network_id} has ${others.length} endpoints, the most that a network may have: remove one first`,
     )
   if (!filter) return

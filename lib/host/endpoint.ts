@@ -24,7 +24,7 @@ export interface EndpointChanges extends AttributeChanges {
 /** A new webhook endpoint, or new values of the one with this URL. */
 export interface NewEndpoint extends EndpointChanges {
   /** The network, by id or subdomain. */
-  readonly network_id: Id | number
+  readonly network: Id | number
   /** Where the relay posts events. An absolute URL; a second call with the same URL changes that endpoint. */
   readonly url: string
 }

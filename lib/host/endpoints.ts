@@ -104,8 +104,8 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
     try {
       return checkArgument('endpoints.upsert', Upsert, given, limits)
     } catch (error) {
-      const { network_id, url, key }: Partial<NewEndpoint> = Object(given)
-      if (key !== undefined || (await isThere(network_id, url))) throw error
+      const { network, url, key }: Partial<NewEndpoint> = Object(given)
+      if (key !== undefined || (await isThere(network, url))) throw error
       return checkArgument('endpoints.upsert', NewUpsert, given, limits)
     }
   }
@@ -168,8 +168,8 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
 
   return {
     async upsert(given) {
-      const { network_id, ...fields } = await checkedUpsert(given)
-      return change(network_id, async (tx) => {
+      const { network, ...fields } = await checkedUpsert(given)
+      return change(network, async (tx) => {
         const known = (await tx.find(webhookEndpoints, {})).find(({ url }) => url === fields.url)
         if (known) {
           const { result: row, audit } = await write(tx, known, fields)

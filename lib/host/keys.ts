@@ -18,7 +18,7 @@ import type { Networks } from './networks.ts'
 /** An API key to be (interface.md, 5.2). */
 export interface NewKey {
   /** The network, by id or subdomain. */
-  readonly network_id: Id | number
+  readonly network: Id | number
   /** A descriptive name. */
   readonly name: string
   /** `members:read`, `*:read`, `*`, …; at least one. */
@@ -102,7 +102,7 @@ export function keysOf(settings: Settings, changes: Changes, networks: Networks,
   }
   const pageRule = 'must be a whole number from 1 to 100'
   const Key = shape({
-    network_id: NetworkName,
+    network: NetworkName,
     name: Title,
     scopes: v.pipe(
       listOf(v.picklist(scopesThere, scopeProblem)),
@@ -140,8 +140,8 @@ export function keysOf(settings: Settings, changes: Changes, networks: Networks,
 
   return {
     async create(given) {
-      const { network_id, name, scopes, member_id, expires_at } = checkArgument('keys.create', Key, given, limits)
-      const network = await networks.show(network_id)
+      const { network: named, name, scopes, member_id, expires_at } = checkArgument('keys.create', Key, given, limits)
+      const network = await networks.show(named)
       const token = newToken(chance)
       const token_hash = await hashToken(token)
       const created_at = now()

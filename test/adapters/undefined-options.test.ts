@@ -37,10 +37,10 @@ const relayView = (given: object) => relayAdminOverControl({ url: 'http://127.0.
 const calling = (work: (community: Community, given: Options) => Promise<unknown>) => async (given: object) =>
   work((await testCommunity()).community, { network: '1', ...given } as Options)
 const newKey = calling(({ keys }, { network, ...given }: { network: string }) =>
-  keys.create({ network_id: network, name: 'Key', scopes: ['*'], ...given }),
+  keys.create({ network, name: 'Key', scopes: ['*'], ...given }),
 )
 const newEndpoint = calling(({ endpoints }, { network, ...given }: { network: string }) =>
-  endpoints.upsert({ network_id: network, url: 'https://example.org/', key, ...given }),
+  endpoints.upsert({ network, url: 'https://example.org/', key, ...given }),
 )
 const call = calling((made, given) => made.call('spaces.list', given))
 

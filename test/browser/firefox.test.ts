@@ -26,7 +26,7 @@ async function run() {
   const community = createCommunity({ storage: memoryStorage(), ports: { assets, fileTypes: { sniff: async () => ({ content_type: 'application/octet-stream', extension: 'bin' }) } } })
   const owner = { email: 'ada@example.org', first_name: 'Ada', last_name: 'Ash' }
   const { network } = await community.networks.create({ subdomain: 'paint-pals', title: 'Paint Pals', owner })
-  const { token } = await community.keys.create({ network_id: network.id, name: 'Page', scopes: ['*'] })
+  const { token } = await community.keys.create({ network: network.id, name: 'Page', scopes: ['*'] })
   const url = 'https://community.example/admin/v1/networks/paint-pals'
   const send = async (path, body, more) => {
     const headers = { authorization: 'Bearer ' + token, ...more }

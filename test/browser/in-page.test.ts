@@ -21,7 +21,7 @@ const outbox = { append: async (commits) => void records.push(...commits.flat())
 const community = createCommunity({ storage: memoryStorage({ outbox }) })
 const owner = { email: 'ada@example.org', first_name: 'Ada', last_name: 'Ash' }
 const { network } = await community.networks.create({ subdomain: 'paint-pals', title: 'Paint Pals', owner })
-const { token } = await community.keys.create({ network_id: network.id, name: 'Page', scopes: ['*'] })
+const { token } = await community.keys.create({ network: network.id, name: 'Page', scopes: ['*'] })
 
 globalThis.ask = async (method, path, value) => {
   const headers = { authorization: 'Bearer ' + token, 'content-type': 'application/json' }

@@ -153,9 +153,9 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
 
   test('one long name without blanks pushes no column off the screen', async () => {
     const long = 'x'.repeat(120)
-    const { key } = await site.community.keys.create({ network_id: '2', name: long, scopes: ['*'] })
+    const { key } = await site.community.keys.create({ network: '2', name: long, scopes: ['*'] })
     const made = await site.community.endpoints.upsert({
-      network_id: '2',
+      network: '2',
       url: 'https://hooks.example.org/l',
       name: long,
       key: true,
@@ -287,7 +287,7 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
 
   /** The pages of one endpoint, one key and one banned member. */
   async function ownPages(): Promise<readonly string[]> {
-    const endpoint = await site.community.endpoints.upsert({ network_id: '1', url: 'https://axe.test/hook', key: true })
+    const endpoint = await site.community.endpoints.upsert({ network: '1', url: 'https://axe.test/hook', key: true })
     // A line of the audit with many details.
     const changes = {
       name: 'Receiver '.repeat(12),
@@ -296,7 +296,7 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
       allow_addresses: ['192.0.2.0/24'],
     } as const
     await site.community.endpoints.update('1', endpoint.id, changes)
-    const { key } = await site.community.keys.create({ network_id: '1', name: hostile, scopes: ['*'] })
+    const { key } = await site.community.keys.create({ network: '1', name: hostile, scopes: ['*'] })
     const network = '1'
     const body = {
       email: `${'long'.repeat(15)}@${crypto.randomUUID()}.example`,

@@ -11,7 +11,7 @@ const { community, clock, token } = network
 
 const scopes = [...new Set(operations.map(({ scope }) => scope))]
 const tokenOf = async (held: readonly string[]) => network.newToken(held)
-const keyOf = (name: string, more: object = {}) => community.keys.create({ network_id: '1', name, scopes: ['*'], ...more })
+const keyOf = (name: string, more: object = {}) => community.keys.create({ network: '1', name, scopes: ['*'], ...more })
 
 const revoked = await keyOf('revoked')
 await community.keys.revoke('1', revoked.key.id)
@@ -22,7 +22,7 @@ const other = await community.networks.create({
   title: 'Other',
   owner: { email: 'other@example.org', first_name: 'Olga', last_name: 'Other' },
 })
-const strangers = await community.keys.create({ network_id: other.network.id, name: 'other', scopes: ['*'] })
+const strangers = await community.keys.create({ network: other.network.id, name: 'other', scopes: ['*'] })
 
 afterAll(() => expect(network.faults).toEqual([]))
 

@@ -22,9 +22,9 @@ const unset = Object.fromEntries(
 
 async function setUp() {
   const t = await createTestCommunity()
-  const { key } = await t.community.keys.create({ network_id: '1', name: 'Export', scopes: ['*:read'] })
+  const { key } = await t.community.keys.create({ network: '1', name: 'Export', scopes: ['*:read'] })
   const endpoint = await t.community.endpoints.upsert({
-    ...{ network_id: '1', url: 'https://example.org/hook?token=hidden', name: 'Shop', key: given.key, secrets: [given.secret] },
+    ...{ network: '1', url: 'https://example.org/hook?token=hidden', name: 'Shop', key: given.key, secrets: [given.secret] },
   })
   const before = new Set((await everything(t.community)).map(({ id }) => id))
   const fresh = async () => (await everything(t.community)).filter(({ id }) => !before.has(id))
@@ -86,7 +86,7 @@ const calls: Readonly<Record<string, Act | 'reads'>> = {
   'keys.page': 'reads',
   'keys.find': 'reads',
   'keys.create': {
-    run: ({ keys }) => keys.create({ network_id: '1', name: 'Import', scopes: ['members:write'] }),
+    run: ({ keys }) => keys.create({ network: '1', name: 'Import', scopes: ['members:write'] }),
     leaves: ({ owner }) => [
       {
         action: 'key.created',
@@ -102,8 +102,7 @@ const calls: Readonly<Record<string, Act | 'reads'>> = {
   'endpoints.list': 'reads',
   'endpoints.find': 'reads',
   'endpoints.upsert': {
-    run: ({ endpoints }) =>
-      endpoints.upsert({ network_id: '1', url: 'https://two.example/hook', key: given.newKey, secrets: true }),
+    run: ({ endpoints }) => endpoints.upsert({ network: '1', url: 'https://two.example/hook', key: given.newKey, secrets: true }),
     leaves: () => [
       {
         action: 'endpoint.added',
@@ -242,8 +241,8 @@ test('a change that is refused or changes nothing leaves no line', async () => {
   const refused = [
     () => keys.revoke('1', key.id),
     () => keys.revoke('1', nobody),
-    () => keys.create({ network_id: '1', name: 'x', scopes: ['no such'] }),
-    () => keys.create({ network_id: '1', name: 'x', scopes: ['*'], member_id: nobody }),
+    () => keys.create({ network: '1', name: 'x', scopes: ['no such'] }),
+    () => keys.create({ network: '1', name: 'x', scopes: ['*'], member_id: nobody }),
     () => endpoints.update('1', nobody, { name: 'x' }),
     () => endpoints.update('1', endpoint.id, { rate_per_second: -1 }),
     () => endpoints.remove('1', nobody),
@@ -254,14 +253,14 @@ test('a change that is refused or changes nothing leaves no line', async () => {
   for (const call of refused) await expect(call()).rejects.toThrow()
   await networks.update('1', { title: 'Demo' })
   await endpoints.update('1', endpoint.id, { name: 'Shop', key: given.key, secrets: [given.secret] })
-  await endpoints.upsert({ network_id: '1', url: endpoint.url, key: true, secrets: true })
+  await endpoints.upsert({ network: '1', url: endpoint.url, key: true, secrets: true })
   expect(await fresh()).toEqual(before)
 })
 
 test('without a name the actor is `host`, and an update of `enabled` alone is an endpoint that is enabled or disabled', async () => {
   const { community, endpoint, fresh } = await setUp()
   await community.endpoints.update('1', endpoint.id, { enabled: false })
-  await community.endpoints.upsert({ network_id: '1', url: endpoint.url, enabled: true })
+  await community.endpoints.upsert({ network: '1', url: endpoint.url, enabled: true })
   expect((await fresh()).map(({ actor, address, action, details }) => ({ actor, address, action, details }))).toEqual([
     { actor: 'host', address: null, action: 'endpoint.disabled', details: { enabled: { from: true, to: false } } },
     { actor: 'host', address: null, action: 'endpoint.enabled', details: { enabled: { from: false, to: true } } },
@@ -271,8 +270,8 @@ test('without a name the actor is `host`, and an update of `enabled` alone is an
 test('no secret that anybody gave or that was made is in a line', async () => {
   const { community, storage, endpoint } = await setUp()
   const calls = community.by(ada)
-  const { token } = await calls.keys.create({ network_id: '1', name: 'Import', scopes: ['*'] })
-  const made = await calls.endpoints.upsert({ network_id: '1', url: 'https://two.example/?key=hidden', key: true, secrets: true })
+  const { token } = await calls.keys.create({ network: '1', name: 'Import', scopes: ['*'] })
+  const made = await calls.endpoints.upsert({ network: '1', url: 'https://two.example/?key=hidden', key: true, secrets: true })
   const rotated = await calls.endpoints.rotate('1', made.id, { key: true, secret: true })
   await calls.endpoints.update('1', endpoint.id, {
     key: given.newKey,

@@ -56,7 +56,7 @@ async function sideOn(open: Open, seedText: string) {
   onTestFinished(() => community.close())
   const { network, owner } = await community.networks.create(demoNetwork)
   await storage.transaction((tx) => seed(scoped(tx, network.id), owner.id, clock.now()))
-  const { token } = await community.keys.create({ network_id: network.id, name: 'test', scopes: ['*'], member_id: owner.id })
+  const { token } = await community.keys.create({ network: network.id, name: 'test', scopes: ['*'], member_id: owner.id })
   return {
     community,
     faults,

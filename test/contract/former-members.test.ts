@@ -38,7 +38,7 @@ async function createWorld(way: string) {
   const made = [await inviteTo('House', { email: earlier }), await inviteTo('Garden', { user_id: seeded.member })]
   await send('members.update', { ...member, body: { email: latest } })
   made.push(await inviteTo('Cellar', { email: latest }))
-  const { token: key } = await community.keys.create({ network_id: '1', name: 'hers', scopes: ['*'], member_id: seeded.member })
+  const { token: key } = await community.keys.create({ network: '1', name: 'hers', scopes: ['*'], member_id: seeded.member })
   const [id, parts] = ways[way] ?? ['', {}]
   const left = await send(id, parts)
   expect(left.status).toBeLessThan(300)

@@ -18,8 +18,8 @@ afterEach(() => community.close())
 
 const owner = { email: 'olga@example.org', first_name: 'Olga', last_name: 'Other' }
 const network = { subdomain: 'other', title: 'Other', owner }
-const key = { network_id: '1', name: 'Connector', scopes: ['*'] }
-const endpoint = { network_id: '1', url: 'https://example.org/hook', key: 'k' }
+const key = { network: '1', name: 'Connector', scopes: ['*'] }
+const endpoint = { network: '1', url: 'https://example.org/hook', key: 'k' }
 
 /** Everything that is stored, and how much the outbox was told. */
 async function all() {
@@ -110,7 +110,7 @@ describe.each<[string, (on: never) => unknown, string | RegExp]>([
   ],
   [
     'a key without name and scopes',
-    (on: Community) => on.keys.create({ network_id: '1' } as never),
+    (on: Community) => on.keys.create({ network: '1' } as never),
     '422 name is required; scopes is required',
   ],
   [
@@ -123,7 +123,7 @@ describe.each<[string, (on: never) => unknown, string | RegExp]>([
     (on: Community) => on.keys.create({ ...key, scopes: ['nonsense'] }),
     '422 scopes.0 must be one or more of *, *:read, abuse_reports:read',
   ],
-  ['a key of no network', (on: Community) => on.keys.create({ ...key, network_id: 'nope' }), '404 Network not found'],
+  ['a key of no network', (on: Community) => on.keys.create({ ...key, network: 'nope' }), '404 Network not found'],
   [
     'a key whose time is over',
     (on: Community) => on.keys.create({ ...key, expires_at: '2026-11-20T10:00:00Z' }),
@@ -168,12 +168,12 @@ describe.each<[string, (on: never) => unknown, string | RegExp]>([
   ['an id that is none', (on: Community) => on.endpoints.enable('demo', 'abc'), '422 id must be an id of digits, got "abc"'],
   [
     'an endpoint without a key',
-    (on: Community) => on.endpoints.upsert({ network_id: '1', url: endpoint.url }),
+    (on: Community) => on.endpoints.upsert({ network: '1', url: endpoint.url }),
     '422 key is required',
   ],
   [
     'an endpoint of no network',
-    (on: Community) => on.endpoints.upsert({ ...endpoint, network_id: 'nope' }),
+    (on: Community) => on.endpoints.upsert({ ...endpoint, network: 'nope' }),
     '404 Network not found',
   ],
   [
@@ -203,17 +203,17 @@ describe.each<[string, (on: never) => unknown, string | RegExp]>([
   ],
   [
     'every wrong field of a new endpoint, its event type and its missing key',
-    (on: Community) => on.endpoints.upsert({ network_id: '1', url: 'x', events: ['PostMade'], order: 'none!' } as never),
+    (on: Community) => on.endpoints.upsert({ network: '1', url: 'x', events: ['PostMade'], order: 'none!' } as never),
     /^422 url must be .*; key is required; order must be .*; events must be event types, got "PostMade"; did you mean/,
   ],
   [
     'a wrong field and the missing key of an endpoint whose address is good',
-    (on: Community) => on.endpoints.upsert({ network_id: 'demo', url: endpoint.url, order: 'none!' } as never),
+    (on: Community) => on.endpoints.upsert({ network: 'demo', url: endpoint.url, order: 'none!' } as never),
     /^422 key is required; order must be one of/,
   ],
   [
     'a misspelt key, which is missing then',
-    (on: Community) => on.endpoints.upsert({ network_id: '1', url: endpoint.url, kye: 'k' } as never),
+    (on: Community) => on.endpoints.upsert({ network: '1', url: endpoint.url, kye: 'k' } as never),
     'TypeError endpoints.upsert: field `kye` does not exist; did you mean key?; key is required',
   ],
   [
@@ -276,16 +276,16 @@ describe.each<[string, (on: never) => unknown, string | RegExp]>([
 
 test('a wrong field of an endpoint that is there is refused without a word about its key', async () => {
   const { id } = await community.endpoints.upsert(endpoint)
-  const change = { network_id: 'demo', url: endpoint.url, order: 'none!' } as never
+  const change = { network: 'demo', url: endpoint.url, order: 'none!' } as never
   await expect(community.endpoints.upsert(change)).rejects.toThrow(/^order must be one of none, fifo, subject$/)
   await community.endpoints.remove('1', id)
 })
 
 test('a network is named by its subdomain wherever it can be named by its id', async () => {
-  const made = await community.keys.create({ ...key, network_id: 'demo' })
+  const made = await community.keys.create({ ...key, network: 'demo' })
   expect(await community.keys.list('demo')).toEqual(await community.keys.list(1))
   expect(await community.keys.revoke('demo', made.key.id)).toMatchObject({ status: 'Revoked' })
-  const { id } = await community.endpoints.upsert({ ...endpoint, network_id: 'demo' })
+  const { id } = await community.endpoints.upsert({ ...endpoint, network: 'demo' })
   expect(await community.endpoints.list('1')).toMatchObject([{ id }])
   await community.endpoints.republish('demo')
   expect(await community.endpoints.remove('demo', id)).toMatchObject({ id })

@@ -132,7 +132,7 @@ const callOff =
 const endpoint =
   (url: string): Act =>
   async ({ endpoints }) => {
-    const { updated_at: _, ...row } = await endpoints.upsert({ network_id: network, url, key: 'key' })
+    const { updated_at: _, ...row } = await endpoints.upsert({ network, url, key: 'key' })
     return row
   }
 /** An occurrence that is not called off, of the event that comes round each week. */
@@ -186,7 +186,7 @@ async function prepare(community: Community, owner: string) {
   await giveTag(guest, spareTag)(community)
   await answer(guest, dropdown, { segment_ids: ['324'] })(community)
   const tokenOf = async (member_id: string) =>
-    (await community.keys.create({ network_id: network, name: 'test', scopes: ['*'], member_id })).token
+    (await community.keys.create({ network, name: 'test', scopes: ['*'], member_id })).token
   const tokens = { member: await tokenOf(member), alan: await tokenOf(alan), guest: await tokenOf(guest) }
   await call('comment_reactions.create', { network, as: guest, params: { comment_id: otherComment }, body: { emoji: '🌱' } })
   const guestsRsvp = await idOf(rsvp('422', guest)(community))

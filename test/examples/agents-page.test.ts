@@ -31,7 +31,7 @@ async function paintPals() {
   const community = createCommunity({ storage: memoryStorage(), allowHttp: true })
   const owner = { email: 'ada@example.org', first_name: 'Ada', last_name: 'Ash' }
   const { network } = await community.networks.create({ subdomain: 'paint-pals', title: 'Paint Pals', owner })
-  const { token } = await community.keys.create({ network_id: network.id, name: 'Agent', scopes: ['*'] })
+  const { token } = await community.keys.create({ network: network.id, name: 'Agent', scopes: ['*'] })
   return { community, token }
 }
 

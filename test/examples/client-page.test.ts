@@ -39,7 +39,7 @@ const { network: ours } = await hosting.networks.create({
   title: 'Paint Pals',
   owner: { email: 'grace@example.org', first_name: 'Grace', last_name: 'Oak' },
 })
-const { token } = await hosting.keys.create({ network_id: ours.id, name: 'Connector', scopes: ['*'] })
+const { token } = await hosting.keys.create({ network: ours.id, name: 'Connector', scopes: ['*'] })
 `
 
 test('the examples of docs/client.md print the documented lines', async () => {

@@ -29,7 +29,7 @@ const community = createCommunity({ storage: memoryStorage(), allowHttp: true, p
 const listener = toNodeListener(community)
 const owner = { email: 'grace@example.org', first_name: 'Grace', last_name: 'Oak' }
 const { network } = await community.networks.create({ subdomain: 'paint-pals', title: 'Paint Pals', owner })
-export const { token } = await community.keys.create({ network_id: network.id, name: 'Connector', scopes: ['*'] })
+export const { token } = await community.keys.create({ network: network.id, name: 'Connector', scopes: ['*'] })
 `
 
 const here = (code: string): string =>

@@ -44,7 +44,7 @@ async function main() {
   const community = createCommunity({ storage, ports: ports(), allowHttp: true })
   const owner = { email: 'ada@example.org', first_name: 'Ada', last_name: 'Ash' }
   const { network } = await community.networks.create({ subdomain: 'paint-pals', title: 'Paint Pals', owner })
-  const { token } = await community.keys.create({ network_id: network.id, name: 'Program', scopes: ['*'] })
+  const { token } = await community.keys.create({ network: network.id, name: 'Program', scopes: ['*'] })
   const delivered = Promise.withResolvers()
   const key = 'my-webhook-key'
   const api = communityMiddleware(community)
@@ -58,7 +58,7 @@ async function main() {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const baseUrl = 'http://127.0.0.1:' + server.address().port
-  await community.endpoints.upsert({ network_id: network.id, url: baseUrl + '/hook', events: ['MemberJoinedHook'], key })
+  await community.endpoints.upsert({ network: network.id, url: baseUrl + '/hook', events: ['MemberJoinedHook'], key })
   const relay = await startRelay({ outbox: storage, allowHttp: true, allowPrivate: true })
   const client = createClient({ baseUrl, network: 'paint-pals', token })
   const { email } = await client.members.create({ email: 'bo@example.org', first_name: 'Bo', last_name: 'Birch', member_type: 'full' })

@@ -91,7 +91,7 @@ export async function createTestCommunity(
   })
   const { network, owner } = prepared ?? (await community.networks.create(demoNetwork))
   const newToken = async (held: readonly string[]) =>
-    (await community.keys.create({ network_id: network.id, name: 'test', scopes: held, member_id: owner.id })).token
+    (await community.keys.create({ network: network.id, name: 'test', scopes: held, member_id: owner.id })).token
   const token = prepared && scopes.join() === '*' ? prepared.token : await newToken(scopes)
   const send = sender(community, token)
   const events = (audience = 'integration'): SeenEvent[] =>

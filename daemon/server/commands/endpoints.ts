@@ -23,7 +23,7 @@ export async function addEndpoint(flags: EndpointFlags & { readonly url: string 
   const changes = orMade(flags, changesOf(flags))
   await withChanges(flags, out, async (operator) => {
     const { id } = await networkOf(operator, flags.network)
-    const definition = { ...changes, network_id: id, url: flags.url }
+    const definition = { ...changes, network: id, url: flags.url }
     const upserted = operator.endpoints.upsert(definition).catch((error: unknown) => {
       if (changes.key !== undefined || !isApiError(error) || !error.message.startsWith('key is required:')) throw error
       throw new UsageError('a new endpoint needs the key that its receiver expects: --key-file, --key or --make-key')

@@ -38,7 +38,7 @@ export async function createKey({ name, scope, member, expires, ...flags }: Crea
     const { id } = await networkOf(operator, flags.network)
     const { key, token } = await inOptions(
       operator.keys.create({
-        network_id: id,
+        network: id,
         name,
         scopes: scope,
         ...(member === undefined ? {} : { member_id: member }),

@@ -25,7 +25,7 @@ export async function panelLink(
   const own = port === undefined ? await runningServer(flags) : undefined
   const server = own ?? (await soughtServer({ port, storage: anyStorage ? undefined : flags.storage }))
   const link = await server.panelLink({
-    ...(network === undefined ? {} : { network_id: (await networkOf(server, network)).id }),
+    ...(network === undefined ? {} : { network: (await networkOf(server, network)).id }),
     ...(readOnly ? { read_only: true } : {}),
     ...(expires === undefined ? {} : { expires }),
     actor: localUser(),

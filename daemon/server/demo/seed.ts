@@ -36,6 +36,6 @@ export async function seedDemo(community: Pick<Community, 'networks' | 'keys'>, 
   // One that works at a time: a key for everything is not left behind at each start.
   for (const { id, name, status } of await community.keys.list(demoNetwork.id))
     if (name === keyName && status === 'Active') await community.keys.revoke(demoNetwork.id, id)
-  const { token } = await community.keys.create({ network_id: demoNetwork.id, name: keyName, scopes: ['*'], member_id: ownerId })
+  const { token } = await community.keys.create({ network: demoNetwork.id, name: keyName, scopes: ['*'], member_id: ownerId })
   return token
 }

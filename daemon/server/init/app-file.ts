@@ -148,18 +148,18 @@ async function findOrCreateNetwork(community, subdomain, email) {
 }
 
 /** The webhook endpoint of this app. It's known by its name, so that it moves along when the app's address changes. */
-async function registerReceiver(community, network_id, url) {
+async function registerReceiver(community, network, url) {
   const name = 'Receiver of the app'
-  const known = (await community.endpoints.list(network_id)).find((endpoint) => endpoint.name === name)
-  if (known && known.url !== url) await community.endpoints.update(network_id, known.id, { url, key: null })
+  const known = (await community.endpoints.list(network)).find((endpoint) => endpoint.name === name)
+  if (known && known.url !== url) await community.endpoints.update(network, known.id, { url, key: null })
   // The first start makes its key and its signing secret. A key does not move to another server: there it gets a new one.
-  return community.endpoints.upsert({ network_id, url, name, key: true, secrets: true })
+  return community.endpoints.upsert({ network, url, name, key: true, secrets: true })
 }
 
 /** A key for the API, unless there is one: only its hash is stored, so later starts can't show it. */
-async function firstKey(community, network_id) {
-  if ((await community.keys.list(network_id)).length > 0) return undefined
-  return (await community.keys.create({ network_id, name: 'First key', scopes: ['*'] })).token
+async function firstKey(community, network) {
+  if ((await community.keys.list(network)).length > 0) return undefined
+  return (await community.keys.create({ network, name: 'First key', scopes: ['*'] })).token
 }
 `
 }

@@ -62,7 +62,7 @@ export async function listen(flags: ListenFlags, { out, keys }: Terminal, signal
     await withOperator(flags, out, async (operator) => {
       const network = await networkOf(operator, flags.network)
       await removeLeftovers(operator, network.id)
-      const registration = { network_id: network.id, url: listener.url, name: endpointName(), key, secrets: [secret], events }
+      const registration = { network: network.id, url: listener.url, name: endpointName(), key, secrets: [secret], events }
       const { id } = await operator.endpoints.upsert(registration).catch((error: unknown) => {
         throw isApiError(error) && error.message.includes(refusedByRelay) ? new Ended(mayNotReach) : error
       })

@@ -33,7 +33,7 @@ export function withRelayRules<C extends Pick<HostCalls, 'endpoints' | 'by'>>(ca
   }
 
   const upsert: typeof endpoints.upsert = async (endpoint) => {
-    await check(endpoint.network_id, endpoint.url)
+    await check(endpoint.network, endpoint.url)
     return endpoints.upsert(endpoint)
   }
   const update: typeof endpoints.update = async (network, id, changes) => {

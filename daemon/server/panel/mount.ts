@@ -12,7 +12,7 @@ import { panelPath } from './path.ts'
 /** The rights and the time of a link. */
 export interface LinkWishes {
   /** The id of the only network that is shown; every network without it. */
-  readonly network_id?: string
+  readonly network?: string
   readonly read_only?: boolean
   /** Seconds until the link stops working, unless it is used: 1 hour by default. */
   readonly expires?: number
@@ -61,11 +61,11 @@ export function mountPanel(parts: Omit<PanelParts, 'logins'>, address: PanelAddr
         )
       })
     },
-    link({ network_id, read_only = false, expires = linkSeconds, actor = localUser() } = {}) {
+    link({ network, read_only = false, expires = linkSeconds, actor = localUser() } = {}) {
       if (closed !== undefined) fail(refused(closed))
       const rights = {
         actor,
-        networks: network_id === undefined ? 'all' : [network_id],
+        networks: network === undefined ? 'all' : [network],
         access: read_only ? 'read' : 'all',
       } as const
       const { code, expiresAt } = logins.link(rights, Math.min(Math.max(expires, 1), longestLinkSeconds) * 1000)

@@ -21,7 +21,7 @@ export async function wasSentBefore({ community, id, form }: View): Promise<bool
   const once = form.get('once')
   if (once === '') return false
   if (!/^[\da-f-]{36}$/.test(once)) throw new ApiError(422, { error: 'This form is damaged. Open it again.' })
-  return !(await community.consumeOnce({ network_id: id, key: once }))
+  return !(await community.consumeOnce({ network: id, key: once }))
 }
 
 /**
@@ -33,7 +33,7 @@ export async function making<T>({ community, id, form }: View, work: () => Promi
     return await work()
   } catch (error) {
     const once = form.get('once')
-    if (once !== '' && isApiError(error) && error.status < 500) await community.giveBack({ network_id: id, key: once })
+    if (once !== '' && isApiError(error) && error.status < 500) await community.giveBack({ network: id, key: once })
     throw error
   }
 }

@@ -30,7 +30,7 @@ export async function keyFrom(view: View): Promise<NewKey> {
   const scopes = access === '*' || access === '*:read' ? [access] : form.all('scopes')
   const [member, day] = [form.get('member_id').trim(), form.get('expires_at').trim()]
   return {
-    network_id: view.id,
+    network: view.id,
     name: form.get('name').trim(),
     scopes,
     ...(member === '' ? {} : { member_id: await memberOf(view, member) }),

@@ -254,7 +254,7 @@ async function addedBy(view: View) {
   if (taken) fail(invalid('url'), 'url has already been taken by another endpoint')
   const key = form.get('key').trim()
   return view.acting.endpoints.upsert({
-    ...{ network_id: id, ...values, key: true, ...headersOf(form), ...(key === '' ? {} : { key }) },
+    ...{ network: id, ...values, key: true, ...headersOf(form), ...(key === '' ? {} : { key }) },
     ...(form.has('pair') ? { secrets: 'ed25519' } : form.has('secrets') ? { secrets: true } : {}),
   })
 }

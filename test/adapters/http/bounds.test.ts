@@ -400,7 +400,7 @@ test('uploads that stop half-way hold no more than the share of their network, a
     service_plan: 'unlimited',
     owner: { email: 'other@example.org', first_name: 'Bo', last_name: 'Other' },
   })
-  const other = await community.keys.create({ network_id: network.id, name: 'other', scopes: ['*'] })
+  const other = await community.keys.create({ network: network.id, name: 'other', scopes: ['*'] })
   const uploads = await Promise.all(Array.from({ length: 40 }, () => open(port)))
   for (const { socket } of uploads) {
     socket.write(head('POST', assets, token, `${multipart}Content-Length: ${2 * MiB}\r\n`))

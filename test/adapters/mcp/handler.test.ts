@@ -142,9 +142,9 @@ test.each(Object.entries(messages))('%s with a token that does not work is a 401
   }
   const invalid = [401, 'Bearer error="invalid_token"']
   const network_id = (await community.networks.list())[0]?.id ?? ''
-  const revoked = await community.keys.create({ network_id, name: 'Agent', scopes: ['*'] })
+  const revoked = await community.keys.create({ network: network_id, name: 'Agent', scopes: ['*'] })
   const ending = await community.keys.create({
-    ...{ network_id, name: 'Agent', scopes: ['*'], expires_at: new Date(clock.now() + 60_000).toISOString() },
+    ...{ network: network_id, name: 'Agent', scopes: ['*'], expires_at: new Date(clock.now() + 60_000).toISOString() },
   })
   for (const { token } of [revoked, ending]) expect((await send(token)).status).toBe(200)
   await community.keys.revoke(network_id, revoked.key.id)

@@ -55,7 +55,7 @@ describe('onMany', () => {
     const community = createCommunity({ storage })
     const owner = { email: 'ada@example.org', first_name: 'Ada', last_name: 'Ash' }
     const { network } = await community.networks.create({ subdomain: 'demo', title: 'Demo', owner })
-    const { token } = await community.keys.create({ network_id: network.id, name: 'test', scopes: ['*'] })
+    const { token } = await community.keys.create({ network: network.id, name: 'test', scopes: ['*'] })
     await community.close()
 
     const example = join(project, `${name}.mjs`)

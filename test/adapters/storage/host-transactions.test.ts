@@ -132,7 +132,7 @@ describe.each([
     for (const end of ['ROLLBACK', 'COMMIT']) {
       await host.begin()
       const { keys } = community.using(host.native).by({ actor: `ada, ${end}` })
-      await keys.create({ network_id: 'demo', name: 'app', scopes: ['*:read'] })
+      await keys.create({ network: 'demo', name: 'app', scopes: ['*:read'] })
       await host.run(end)
     }
     expect(await actors()).toEqual([
@@ -163,7 +163,7 @@ describe.each([
       status: 422,
     })
     await expect(joined.call('spaces.create', { network: 'demo', body: { name: 'Barn' } })).rejects.toBe(vetoed)
-    await joined.keys.create({ network_id: 'demo', name: 'app', scopes: ['*:read'] })
+    await joined.keys.create({ network: 'demo', name: 'app', scopes: ['*:read'] })
     await joined.acceptInvite({ network: 'demo', invite: '1' }).catch(() => undefined)
     await host.run('COMMIT')
     await Promise.resolve()
@@ -238,7 +238,7 @@ describe.each([
       const { keys, networks } = joined as ReturnType<Community['using']>
       refusals.push(await networks.show('demo').catch((error: unknown) => error))
       // This one is refused before it asks the storage.
-      refusals.push(await keys.create({ network_id: '1', name: '', scopes: ['*'] }).catch((error: unknown) => error))
+      refusals.push(await keys.create({ network: '1', name: '', scopes: ['*'] }).catch((error: unknown) => error))
     }
     const { host, community } = await prepared({ hooks: { before } })
     await host.begin()

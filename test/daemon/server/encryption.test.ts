@@ -59,7 +59,7 @@ async function communityOn({ address }: Place, encryptionKeys: readonly string[]
 
 /** Registers and rotates an endpoint, and gives every value that is to be nowhere in plain text. */
 async function registerAndRotate(endpoints: Endpoints, network: string, url: string): Promise<readonly string[]> {
-  const given = { network_id: network, url, key: 'plain-key-1', secrets: [secretOf(7)] }
+  const given = { network, url, key: 'plain-key-1', secrets: [secretOf(7)] }
   const { id } = await endpoints.upsert(given)
   const { key = '', secret = '' } = await endpoints.rotate(network, id, { key: true, secret: true })
   await endpoints.update(network, id, { name: 'Renamed' })

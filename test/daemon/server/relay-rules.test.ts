@@ -6,7 +6,7 @@ import { createTestCommunity } from '../../support/community.ts'
 import { folkmoot } from '../../support/program.ts'
 
 const strict = { allowHttp: false, allowPrivate: false, allowAddresses: [], ports: [] }
-const given = { network_id: '1', key: 'the-key' }
+const given = { network: '1', key: 'the-key' }
 
 describe('a community that follows the rules of its relay', () => {
   test.each([

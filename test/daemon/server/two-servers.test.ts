@@ -76,7 +76,7 @@ async function twoNetworks({ address, urls }: Awaited<ReturnType<typeof twoServe
   for (const service_plan of plans) {
     const subdomain = `${service_plan}-${number}`
     const { network } = await community.networks.create({ subdomain, title: 'Demo', service_plan, owner })
-    tokens[service_plan] = (await community.keys.create({ network_id: network.id, name: 'test', scopes: ['*'] })).token
+    tokens[service_plan] = (await community.keys.create({ network: network.id, name: 'test', scopes: ['*'] })).token
   }
   await community.close()
 

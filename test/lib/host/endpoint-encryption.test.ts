@@ -10,7 +10,7 @@ import { createTestCommunity } from '../../support/community.ts'
 
 const [first, second] = [1, 2].map((fill) => Buffer.alloc(32, fill).toString('base64')) as [string, string]
 const secretOf = (fill: number) => `whsec_${Buffer.alloc(24, fill).toString('base64')}`
-const good = { network_id: '1', url: 'https://example.org/hook', key: 'plain-key-1', secrets: [secretOf(7)] }
+const good = { network: '1', url: 'https://example.org/hook', key: 'plain-key-1', secrets: [secretOf(7)] }
 
 const rowsOf = (storage: Storage) => storage.transaction((tx) => tx.find(webhookEndpoints, {}), { readOnly: true })
 const upserts = (records: readonly OutboxRecord[]) => records as readonly EndpointUpsert[]
@@ -51,7 +51,7 @@ describe('with an encryption key', () => {
     const { endpoints } = community
     const added = await endpoints.upsert(good)
     expect(added).toMatchObject({ key: good.key, secrets: good.secrets, signed: true })
-    expect(await endpoints.upsert({ network_id: '1', url: good.url, name: 'Known' })).toMatchObject({
+    expect(await endpoints.upsert({ network: '1', url: good.url, name: 'Known' })).toMatchObject({
       key: good.key,
       secrets: good.secrets,
       name: 'Known',
@@ -109,7 +109,7 @@ describe.each([
     expect(await refused(endpoints.rotate('1', id, { secret: true }))).toMatch(
       new RegExp(`^the key of endpoint ${id} of network 1 is encrypted with the encryption key [0-9a-f]{16}, which is missing`),
     )
-    expect(await refused(endpoints.upsert({ network_id: '1', url: good.url, name: 'x' }))).toMatch(/which is missing/)
+    expect(await refused(endpoints.upsert({ network: '1', url: good.url, name: 'x' }))).toMatch(/which is missing/)
     expect([await rowsOf(storage), records.length]).toEqual(before)
   })
 
@@ -123,7 +123,7 @@ describe.each([
     await endpoints.republish('1')
     const [after] = await rowsOf(storage)
     expect(after).toMatchObject({ key: before?.key, secrets: before?.secrets, name: 'Renamed', enabled: false })
-    expect(await community.endpoints.upsert({ network_id: '1', url: good.url })).toMatchObject({ key: good.key })
+    expect(await community.endpoints.upsert({ network: '1', url: good.url })).toMatchObject({ key: good.key })
   })
 })
 

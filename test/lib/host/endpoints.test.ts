@@ -6,7 +6,7 @@ import { webhookEndpoints } from '../../../lib/storage/tables/administration.ts'
 import { createTestCommunity } from '../../support/community.ts'
 
 const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
-const good = { network_id: '1', url: 'https://example.org/hook', key: 'k' } satisfies NewEndpoint
+const good = { network: '1', url: 'https://example.org/hook', key: 'k' } satisfies NewEndpoint
 
 test('an endpoint is registered, changed under the same URL, and removed; the outbox is notified of each', async () => {
   const { community, records } = await createTestCommunity()
@@ -46,7 +46,7 @@ test('a change of an endpoint keeps what it does not name', async () => {
   const { community } = await createTestCommunity()
   const { endpoints } = community
   const { id } = await endpoints.upsert({ ...good, ...everything })
-  const rekeyed = await endpoints.upsert({ network_id: 'demo', url: good.url, key: 'k2' })
+  const rekeyed = await endpoints.upsert({ network: 'demo', url: good.url, key: 'k2' })
   expect(rekeyed).toMatchObject({ ...everything, id, key: 'k2' })
   expect(await endpoints.update('demo', id, { rate_per_second: 7 })).toMatchObject({
     name: 'Connector',
@@ -193,7 +193,7 @@ test.each(wrong)('refused: %s', async (_, part, field) => {
 test('a key cannot be given a scope that does not exist', async () => {
   const { community } = await createTestCommunity()
   for (const scopes of [['nonsense:read'], ['members:dance'], ['*:write'], []])
-    await expect(community.keys.create({ network_id: '1', name: 'x', scopes })).rejects.toMatchObject({ status: 422 })
+    await expect(community.keys.create({ network: '1', name: 'x', scopes })).rejects.toMatchObject({ status: 422 })
 })
 
 test('what the host publishes is checked, and told in words', async () => {

@@ -94,7 +94,7 @@ async function rowsWithTraces({ storage }: TestCommunity): Promise<readonly stri
 test('an export of a person has every row that names them, no secret, and a line of the audit', async () => {
   const run = await communityWithTraces()
   const { community, zed, send } = run
-  const key = await community.keys.create({ network_id: '1', name: 'Of Zed', scopes: ['*'], member_id: zed.id })
+  const key = await community.keys.create({ network: '1', name: 'Of Zed', scopes: ['*'], member_id: zed.id })
   await newMember(run, 'other', { first_name: 'Bystander' })
   await send('invites.create', { body: { recipient_email: 'friend@example.org' } })
   const traced = await rowsWithTraces(run)
@@ -195,7 +195,7 @@ describe('an erasure', () => {
     const run = await createTestCommunity()
     const { community } = run
     const zed = await newMember(run, 'zed')
-    const key = { network_id: '1', scopes: ['*'] }
+    const key = { network: '1', scopes: ['*'] }
     const made = await community.keys.create({ ...key, name: 'Zedekiah at home', member_id: zed.id })
     const former = await community.keys.create({ ...key, name: 'Zedekiah at work', member_id: zed.id })
     await community.keys.revoke('1', former.key.id)

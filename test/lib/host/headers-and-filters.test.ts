@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { webhookEndpoints } from '../../../lib/storage/tables/administration.ts'
 import { createTestCommunity } from '../../support/community.ts'
 
-const good = { network_id: '1', url: 'https://example.org/hook', key: 'k' }
+const good = { network: '1', url: 'https://example.org/hook', key: 'k' }
 
 test('headers of an endpoint go to relays, and only their names are shown', async () => {
   const { community, records } = await createTestCommunity()

@@ -3,7 +3,7 @@ import { createTestCommunity } from '../../support/community.ts'
 
 test('a page of keys has its limit, and the pages together have every key once', async () => {
   const { community } = await createTestCommunity()
-  for (let count = 0; count < 6; count++) await community.keys.create({ network_id: '1', name: `${count}`, scopes: ['*'] })
+  for (let count = 0; count < 6; count++) await community.keys.create({ network: '1', name: `${count}`, scopes: ['*'] })
   const newest = (await community.keys.list('1')).toReversed()
   const one = await community.keys.page('demo', { limit: 4 })
   expect(one).toEqual({ items: newest.slice(0, 4), next: newest[3]?.id })
@@ -15,7 +15,7 @@ test('a page of revoked keys reads no more than its windows, and the next one co
   const { community } = await createTestCommunity()
   const [first] = await community.keys.list('1')
   await community.keys.revoke('1', first?.id ?? '')
-  for (let count = 0; count < 50; count++) await community.keys.create({ network_id: '1', name: `${count}`, scopes: ['*'] })
+  for (let count = 0; count < 50; count++) await community.keys.create({ network: '1', name: `${count}`, scopes: ['*'] })
   const page = await community.keys.page('1', { status: 'Revoked', limit: 2 })
   expect([page.items, page.next === null]).toEqual([[], false])
   const rest = await community.keys.page('1', { status: 'Revoked', limit: 2, after: page.next ?? '' })
@@ -42,7 +42,7 @@ test('one key is found by its id, in its own network alone', async () => {
 
 test('of any number of first uses of a key one is the first, in each network, for 24 hours', async () => {
   const { community, clock } = await createTestCommunity()
-  const use = (network_id = '1') => community.consumeOnce({ network_id, key: 'form 5' })
+  const use = (network = '1') => community.consumeOnce({ network, key: 'form 5' })
   const many = await Promise.all(Array.from({ length: 8 }, () => use()))
   expect(many.filter(Boolean)).toHaveLength(1)
   const owner = { email: 'b@example.org', first_name: 'B', last_name: 'C' }
@@ -50,9 +50,9 @@ test('of any number of first uses of a key one is the first, in each network, fo
   expect(await use('2')).toBe(true)
   clock.advance(24 * 60 * 60 * 1000)
   expect([await use(), await use()]).toEqual([true, false])
-  await community.giveBack({ network_id: '1', key: 'form 5' })
+  await community.giveBack({ network: '1', key: 'form 5' })
   expect([await use(), await use()]).toEqual([true, false])
-  await community.giveBack({ network_id: '1', key: 'never used' })
-  await expect(community.consumeOnce({ network_id: '1', key: '' })).rejects.toMatchObject({ status: 422 })
-  await expect(community.giveBack({ network_id: '1', key: '' })).rejects.toMatchObject({ status: 422 })
+  await community.giveBack({ network: '1', key: 'never used' })
+  await expect(community.consumeOnce({ network: '1', key: '' })).rejects.toMatchObject({ status: 422 })
+  await expect(community.giveBack({ network: '1', key: '' })).rejects.toMatchObject({ status: 422 })
 })

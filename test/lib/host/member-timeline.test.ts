@@ -14,7 +14,7 @@ const roleTo = (from: string, to: string) => ({ role: { from, to } })
 test('a changed role is in the timeline with the key that changed it', async () => {
   const run = await createTestCommunity()
   const [grace] = await createMembers(run, 'Grace')
-  const key = { network_id: '1', name: 'CRM', scopes: ['*'], member_id: run.owner.id }
+  const key = { network: '1', name: 'CRM', scopes: ['*'], member_id: run.owner.id }
   const send = run.sendAs((await run.community.keys.create(key)).token)
   run.clock.advance(1000)
   await send('members.update', { params: { id: grace.id }, body: { role: 'moderator' } })

@@ -50,7 +50,7 @@ test('work goes on after a call that was refused, without what that call had cha
   const t = await createSeededCommunity()
   const work = async (calls: HostCalls) => {
     await expect(calls.call('tags.update', { network, params: { id: spareTag }, body: { title: '' } })).rejects.toThrow(ApiError)
-    await expect(calls.keys.create({ network_id: network, name: 'A', scopes: ['*'], member_id: '42' })).rejects.toThrow(ApiError)
+    await expect(calls.keys.create({ network, name: 'A', scopes: ['*'], member_id: '42' })).rejects.toThrow(ApiError)
     return Promise.all([rename('Oil')(calls), calls.call('tags.delete', { network, params: { id: spareTag } })])
   }
   const preview = await t.community.preview(work)
@@ -111,7 +111,7 @@ test('an act without the token of a preview is a mistake', async () => {
 test('ids and secrets of a preview are none', async () => {
   const t = await createSeededCommunity()
   const work = async (calls: HostCalls) => ({
-    made: await calls.keys.create({ network_id: network, name: 'Export', scopes: ['*'] }),
+    made: await calls.keys.create({ network, name: 'Export', scopes: ['*'] }),
     post: await calls.call('posts.create', { network, body: { space_id: space, title: 'New' } }),
   })
   const preview = await t.community.preview(work)
@@ -152,7 +152,7 @@ test('hooks.after gets the events of an act, and none of a preview', async () =>
 
 test('a key of consumeOnce that a preview uses up is unused', async () => {
   const t = await createSeededCommunity()
-  const use = (calls: Pick<HostCalls, 'consumeOnce'>) => calls.consumeOnce({ network_id: network, key: 'form 1' })
+  const use = (calls: Pick<HostCalls, 'consumeOnce'>) => calls.consumeOnce({ network, key: 'form 1' })
   expect((await t.community.preview(use)).result).toBe(true)
   expect(await use(t.community)).toBe(true)
   expect(await use(t.community)).toBe(false)
@@ -167,7 +167,7 @@ test('work that uses the community itself is refused, and undone', async () => {
 
 test('a key that is used stays the same', async () => {
   const t = await createSeededCommunity()
-  const { key, token } = await t.community.keys.create({ network_id: network, name: 'Export', scopes: ['*'] })
+  const { key, token } = await t.community.keys.create({ network, name: 'Export', scopes: ['*'] })
   const revoke = (calls: HostCalls) => calls.keys.revoke(network, key.id)
   const preview = await t.community.preview(revoke)
   await t.sendAs(token)('me.show')

@@ -25,13 +25,13 @@ async function verifies(secret: string, publicKey: string | undefined): Promise<
 test('a pair is made and rotated, and only its public half is shown', async () => {
   const { community, records } = await createTestCommunity({ encryptionKeys })
   const { endpoints } = community
-  const made = await endpoints.upsert({ network_id: '1', url, key: 'k', secrets: 'ed25519' })
+  const made = await endpoints.upsert({ network: '1', url, key: 'k', secrets: 'ed25519' })
   const [secret = ''] = made.secrets
   expect(secret).toMatch(/^whsk_[A-Za-z0-9+/]{86}==$/)
   expect(made).toMatchObject({ signed: true, public_keys: [expect.stringMatching(/^whpk_[A-Za-z0-9+/]{43}=$/)] })
   expect(await verifies(secret, made.public_keys[0])).toBe(true)
   expect(await endpoints.find('1', made.id)).toMatchObject({ public_keys: made.public_keys })
-  expect((await endpoints.upsert({ network_id: '1', url, secrets: 'ed25519' })).secrets).toEqual([secret])
+  expect((await endpoints.upsert({ network: '1', url, secrets: 'ed25519' })).secrets).toEqual([secret])
 
   const rotated = await endpoints.rotate('1', made.id, { secret: true })
   expect(rotated.secret).toMatch(/^whsk_/)
@@ -51,12 +51,12 @@ test('the public half of a given key is shown, whatever its form', async () => {
   const whpk = `whpk_${open.toString('base64')}`
   for (const bytes of [seed, Buffer.concat([seed, open])]) {
     const secrets = [`whsk_${bytes.toString('base64')}`]
-    expect(await community.endpoints.upsert({ network_id: '1', url, key: 'k', secrets })).toMatchObject({ public_keys: [whpk] })
+    expect(await community.endpoints.upsert({ network: '1', url, key: 'k', secrets })).toMatchObject({ public_keys: [whpk] })
   }
-  expect(await community.endpoints.upsert({ network_id: '1', url, secrets: null })).toMatchObject({
+  expect(await community.endpoints.upsert({ network: '1', url, secrets: null })).toMatchObject({
     public_keys: [],
     signed: false,
   })
-  const refused = community.endpoints.upsert({ network_id: '1', url, secrets: 'rsa' as 'ed25519' })
+  const refused = community.endpoints.upsert({ network: '1', url, secrets: 'rsa' as 'ed25519' })
   await expect(refused).rejects.toMatchObject({ status: 422, message: expect.stringContaining('secrets must each be whsec_') })
 })

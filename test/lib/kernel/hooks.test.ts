@@ -113,7 +113,7 @@ test.each(forbidden)('`before` cannot %s: the request fails, and nothing has cha
       onError: (error) => void faults.push(error),
     },
   })
-  await t.community.keys.create({ network_id: '1', name: 'Export', scopes: ['*:read'] })
+  await t.community.keys.create({ network: '1', name: 'Export', scopes: ['*:read'] })
   space = (await newSpace(t)).id
   const whole = () =>
     t.storage.transaction(async (tx) => [await tx.find(spaces, {}), await tx.find(audit, {})], { readOnly: true })

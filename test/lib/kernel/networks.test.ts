@@ -22,7 +22,7 @@ test('a network is addressed by its id or by its subdomain', async () => {
 test('a token of another network gets, byte for byte, the response of a network that does not exist', async () => {
   const { community } = await createTestCommunity()
   const { network } = await community.networks.create({ ...other, subdomain: 'other' })
-  const { token } = await community.keys.create({ network_id: network.id, name: 'other', scopes: ['*'] })
+  const { token } = await community.keys.create({ network: network.id, name: 'other', scopes: ['*'] })
   const missing = await raw(community, '/admin/v1/networks/2/members', token)
   expect(missing).toEqual({
     status: 404,

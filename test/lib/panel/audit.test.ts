@@ -41,7 +41,7 @@ test('each change in the panel leaves its line, with the visitor and the address
 test('the relay is called in the name of the visitor, and its work leaves a line if it was done', async () => {
   const relay = relayOf({ '1': [deliveryOf('5'), deliveryOf('6')] })
   const { post, community } = await createTestPanel(ada, { relay })
-  const { id } = await community.endpoints.upsert({ network_id: '1', url: 'https://hooks.example.org/a', key: 'k' })
+  const { id } = await community.endpoints.upsert({ network: '1', url: 'https://hooks.example.org/a', key: 'k' })
   const told = async () => {
     const { items } = await community.audit.list({ network: '1', actor: 'ada@example.org', order: 'oldest' })
     return items.map(({ action, subject, details }) => ({ action, subject, details }))
@@ -109,7 +109,7 @@ test.each([
 
 test('the page is the newest first, with its filters in the address, and its export the oldest first', async () => {
   const { get, community, clock } = await createTestPanel()
-  const { id } = await community.endpoints.upsert({ network_id: '1', url: 'https://hooks.example.org/a', name: 'Shop', key: 'k' })
+  const { id } = await community.endpoints.upsert({ network: '1', url: 'https://hooks.example.org/a', name: 'Shop', key: 'k' })
   for (let minute = 0; minute < 120; minute++) {
     clock.advance(60_000)
     const calls = community.by({ actor: minute % 2 === 0 ? 'ada' : 'bob' })
@@ -158,7 +158,7 @@ test('hostile names are text, and another network is like one that does not exis
   const { community, get } = await createTestPanel({ ...admin, networks: ['1'], access: 'read' })
   const hostile = '<script>alert(1)</script>'
   const by = community.by({ actor: hostile, address: `"><img src=x>` })
-  await by.endpoints.upsert({ network_id: '1', url: 'https://hooks.example.org/a', name: hostile, key: 'k' })
+  await by.endpoints.upsert({ network: '1', url: 'https://hooks.example.org/a', name: hostile, key: 'k' })
   await by.networks.update('2', { subtitle: 'of the other network' })
   const { text } = await get('1/audit')
   expect(text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')

@@ -202,7 +202,7 @@ test('resending all without a state means what failed, and names the endpoint', 
   const relay = relayOf({ 1: [failed] })
   const { get, post, community } = await createTestPanel(admin, { relay })
   const { id } = await community.endpoints.upsert({
-    network_id: '1',
+    network: '1',
     url: 'https://example.org/hook',
     name: 'Billing',
     key: true,
@@ -222,7 +222,7 @@ test('resending all without a state means what failed, and names the endpoint', 
 test('endpoints of one host are distinguished by their paths, and equal ones by their ids', async () => {
   const { get, community } = await createTestPanel(admin, { relay: relayOf() })
   const add = async (url: string, name?: string) =>
-    (await community.endpoints.upsert({ network_id: '1', url, key: true, ...(name === undefined ? {} : { name }) })).id
+    (await community.endpoints.upsert({ network: '1', url, key: true, ...(name === undefined ? {} : { name }) })).id
   await add('https://example.org/a')
   await add('https://example.org/b')
   await add('https://other.example/a')

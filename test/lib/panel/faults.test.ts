@@ -62,7 +62,7 @@ test.each([
 
 test('a question whose preview meets a busy storage still has its form', async () => {
   const { community } = await createTestPanel()
-  const { key } = await community.keys.create({ network_id: '1', name: 'Leaked', scopes: ['*'] })
+  const { key } = await community.keys.create({ network: '1', name: 'Leaked', scopes: ['*'] })
   const preview = () => Promise.reject(new StorageError('unavailable', secret))
   const panel = createPanel({ ...community, preview }, { authorize: () => admin, onError: () => {} })
   const response = await panel(new Request(`https://panel.test/admin/panel/1/keys/${key.id}/revoke`))
@@ -98,7 +98,7 @@ test.each([
   const names = [...Object.keys(relayOf()), ...Object.keys(relayOf().admin)]
   const relay = Object.fromEntries(names.map((name) => [name, call])) as unknown as RelayAdmin
   const { get, post, community, faults } = await createTestPanel(admin, { relay, timeoutMs: 1000 })
-  const { id } = await community.endpoints.upsert({ network_id: '1', url: 'https://hooks.example.org/a', key: true })
+  const { id } = await community.endpoints.upsert({ network: '1', url: 'https://hooks.example.org/a', key: true })
   const working = ['1/overview', '1/webhooks', `1/webhooks/${id}`, '1/deliveries'].map(get)
   const needing = ['1/deliveries/5', '1/deliveries/resend?all=1', '1/deliveries/resends/r1'].map(get)
   const changes = ['1/deliveries/5/resend', '1/deliveries/resends/r1/stop'].map((path) => post(path))

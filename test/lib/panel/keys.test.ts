@@ -137,7 +137,7 @@ test('the list has pages of 25 and a filter by status, and each key is on one pa
   const { get, community } = await createTestPanel()
   const made: string[] = []
   for (let count = 0; count < 60; count++) {
-    const { key } = await community.keys.create({ network_id: '2', name: `Key ${count}`, scopes: ['*'] })
+    const { key } = await community.keys.create({ network: '2', name: `Key ${count}`, scopes: ['*'] })
     if (count % 3 === 0) await community.keys.revoke('2', key.id)
     made.push(key.name)
   }

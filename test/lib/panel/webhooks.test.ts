@@ -97,7 +97,7 @@ test('an endpoint is edited, paused, resumed, rotated and deleted by forms', asy
 
 test("the host's own endpoint is shown and cannot be changed", async () => {
   const { get, post, community } = await createTestPanel()
-  const { id } = await community.endpoints.upsert({ network_id: '1', url, key: true, audience: 'host' })
+  const { id } = await community.endpoints.upsert({ network: '1', url, key: true, audience: 'host' })
   expect((await get(`1/webhooks/${id}`)).text).toContain('own endpoint')
   for (const action of ['pause', 'edit', 'rotate', 'remove'])
     expect((await post(`1/webhooks/${id}/${action}`, { url, key: 'make' })).status).toBe(404)
@@ -109,7 +109,7 @@ test('the state of endpoints comes from the relay, and hostile responses to a te
     relay,
     clock: { now: () => Date.parse('2026-11-20T10:00:30Z') },
   })
-  const { id } = await community.endpoints.upsert({ network_id: '1', url, key: true })
+  const { id } = await community.endpoints.upsert({ network: '1', url, key: true })
   relay.endpoints.push({ endpoint_id: id, activity: 'circuit open', reason: '<b>refused</b>', pending: 1234, hours: [[30, 10]] })
   const { text } = await get('1/webhooks')
   expect(text).toContain('<span class="badge bad">On hold: keeps failing</span>')
@@ -129,7 +129,7 @@ test('the state of endpoints comes from the relay, and hostile responses to a te
 test('a count that the relay has capped has a plus sign', async () => {
   const relay = relayOf()
   const { get, community } = await createTestPanel(admin, { relay })
-  const { id } = await community.endpoints.upsert({ network_id: '1', url, key: true })
+  const { id } = await community.endpoints.upsert({ network: '1', url, key: true })
   relay.endpoints.push({ endpoint_id: id, pending: 100_000 })
   for (const path of ['1/webhooks', `1/webhooks/${id}`]) expect((await get(path)).text).toContain('100,000+')
 })
@@ -141,7 +141,7 @@ test('pages work when there is no relay, or when it is away', async () => {
   const calls = Object.keys(relayOf()).concat(Object.getOwnPropertyNames(relayOf().admin))
   const gone = Object.fromEntries(calls.map((name) => [name, away])) as unknown as RelayAdmin
   const { get, faults, community } = await createTestPanel(admin, { relay: gone })
-  const { id } = await community.endpoints.upsert({ network_id: '1', url, key: true })
+  const { id } = await community.endpoints.upsert({ network: '1', url, key: true })
   for (const path of ['1/webhooks', `1/webhooks/${id}`]) {
     const { status, text } = await get(path)
     expect(status).toBe(200)
@@ -200,7 +200,7 @@ test('a visitor who may only edit does not get the key and headers by an address
   const visitor = { actor: 'ada', networks: ['1'], access: ['endpoints.update'] } as const
   const { get, post, community, records } = await createTestPanel(visitor)
   const headers = { 'x-gateway': 'the-gateway-secret' }
-  const { id } = await community.endpoints.upsert({ network_id: '1', url, key: 'the-secret-key', headers })
+  const { id } = await community.endpoints.upsert({ network: '1', url, key: 'the-secret-key', headers })
   const attacker = 'https://attacker.example/hook'
   const edit = `1/webhooks/${id}/edit`
   for (const more of [[], [['key', 'mine']], [['headers', 'x-gateway: mine']]] as [string, string][][]) {

@@ -287,7 +287,7 @@ test('tags and badges are not given by answers', async () => {
 
 test('members answer for themselves, where hosts leave it to them, and for nobody else', async () => {
   const { community, send, sendAs } = await createSeededCommunity()
-  const { token } = await community.keys.create({ network_id: '1', name: 'k', scopes: ['*'], member_id: seeded.loner })
+  const { token } = await community.keys.create({ network: '1', name: 'k', scopes: ['*'], member_id: seeded.loner })
   const act = sendAs(token)
   const own = { custom_field_id: seeded.textField, member_id: seeded.loner }
   expect((await act('answers.upsert', { params: own, body: { text: 'Mine' } })).status).toBe(200)

@@ -31,7 +31,7 @@ test('each token shows its own owner', async () => {
   const test = await createTestCommunity()
   const member = await newMember(test, 'grace', { role: 'moderator' })
   const { token } = await test.community.keys.create({
-    network_id: test.network.id,
+    network: test.network.id,
     name: 'of Grace',
     scopes: ['me:read'],
     member_id: member.id,

@@ -128,7 +128,7 @@ test('a key needs the scope of tags and badges to filter by them', async () => {
   const { community, send } = await people()
   const tag = (await send('tags.create', { body: { title: 'Blue' } })).body
   const status = async (scopes: string[], query: string) => {
-    const { token } = await community.keys.create({ network_id: '1', name: 'narrow', scopes })
+    const { token } = await community.keys.create({ network: '1', name: 'narrow', scopes })
     const headers = { authorization: `Bearer ${token}` }
     return (await request(community, 'GET', `/admin/v1/networks/1/members?${query}`, { headers })).status
   }

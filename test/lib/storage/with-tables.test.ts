@@ -38,7 +38,7 @@ async function application(more: HostTable<HostRows['members'], DatabaseSync> = 
     allowHttp: true,
   })
   onTestFinished(() => community.close())
-  const { token } = await community.keys.create({ network_id: '1', name: 'test', scopes: ['*'] })
+  const { token } = await community.keys.create({ network: '1', name: 'test', scopes: ['*'] })
   const send = (method: string, below: string, body?: unknown) =>
     request(community, method, `/admin/v1/networks/1${below}`, {
       headers: { authorization: `Bearer ${token}`, ...(body ? { 'content-type': 'application/json' } : {}) },

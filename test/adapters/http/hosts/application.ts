@@ -46,7 +46,7 @@ async function prepare(directory: string): Promise<string> {
   const community = createCommunity({ storage })
   const owner = { email: 'ada@example.org', first_name: 'Ada', last_name: 'Ash' }
   const { network } = await community.networks.create({ subdomain: 'paint-pals', title: 'Paint Pals', owner })
-  const { token } = await community.keys.create({ network_id: network.id, name: 'Hosts', scopes: ['*'] })
+  const { token } = await community.keys.create({ network: network.id, name: 'Hosts', scopes: ['*'] })
   for (const title of ['Oil', 'Chalk']) await community.call('tags.create', { network: network.id, body: { title } })
   await community.close()
   return token

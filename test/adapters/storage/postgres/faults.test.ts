@@ -132,7 +132,7 @@ test('an empty pool is refused in time, and the API responds with 503 and Retry-
     title: 'Demo',
     owner: { email: 'a@example.org', first_name: 'A', last_name: 'B' },
   })
-  const { token } = await community.keys.create({ network_id: network.id, name: 'test', scopes: ['*'] })
+  const { token } = await community.keys.create({ network: network.id, name: 'test', scopes: ['*'] })
   await storage.transaction(async () => {
     const headers = { authorization: `Bearer ${token}` }
     const list = new Request(`http://api.test/admin/v1/networks/${network.id}/members`, { headers })

@@ -27,7 +27,7 @@ async function outside(options: PostgresOptions) {
   onTestFinished(() => quiet.close())
   const owner = { email: 'host@example.org', first_name: 'Ada', last_name: 'Host' }
   const { network } = await quiet.networks.create({ subdomain: 'demo', title: 'Demo', service_plan: 'unlimited', owner })
-  const { token } = await quiet.keys.create({ network_id: network.id, name: 'test', scopes: ['*'] })
+  const { token } = await quiet.keys.create({ network: network.id, name: 'test', scopes: ['*'] })
   const space = await quiet.call('spaces.create', { network: network.id, body: { name: 'Garden' } })
 
   const storage = await postgresStorage({ url: server.url, schema, ...options })

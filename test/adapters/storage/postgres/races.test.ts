@@ -43,7 +43,7 @@ async function twoServers(wrapped = (storage: Storage): Storage => storage) {
   if (!first) throw new Error('there is no server')
   const owner = { email: 'host@example.org', first_name: 'Ada', last_name: 'Host' }
   await first.networks.create({ id: '1', subdomain: 'demo', title: 'Demo', service_plan: 'unlimited', owner })
-  const { token } = await first.keys.create({ network_id: '1', name: 'test', scopes: ['*'] })
+  const { token } = await first.keys.create({ network: '1', name: 'test', scopes: ['*'] })
   /** The n-th request goes to one server or the other. */
   const send = (n: number, method: string, below: string, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
     request(both[n % 2] ?? first, method, `/admin/v1/networks/1${below}`, {

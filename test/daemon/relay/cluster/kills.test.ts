@@ -47,11 +47,11 @@ test(`three relays and two servers, killed in ${rounds} rounds, deliver every ev
   onTestFinished(() => community.close())
   const owner = { email: 'host@example.org', first_name: 'Ada', last_name: 'Host' }
   const { network } = await community.networks.create({ subdomain: 'kills', title: 'Demo', service_plan: 'unlimited', owner })
-  const { token } = await community.keys.create({ network_id: network.id, name: 'test', scopes: ['*'] })
+  const { token } = await community.keys.create({ network: network.id, name: 'test', scopes: ['*'] })
   const paths = { all: ['/1', '/2', '/fifo'], posts: '/posts' }
   for (const path of [...paths.all, paths.posts])
     await community.endpoints.upsert({
-      network_id: network.id,
+      network: network.id,
       url: hook.at(path),
       key: 'key',
       order: path === '/fifo' ? 'fifo' : 'none',

@@ -19,7 +19,7 @@ const side = (name: string, { community, token }: Source, respond: Responder = (
 /** A server over a storage, with a key of a member. */
 async function served(storage: Storage, member_id: string, clock: { now(): number }): Promise<Source> {
   const community = createCommunity({ storage, clock, ports: testPorts().ports })
-  const { token } = await community.keys.create({ network_id: '1', name: 'diff', scopes: ['*'], member_id })
+  const { token } = await community.keys.create({ network: '1', name: 'diff', scopes: ['*'], member_id })
   return { community, token }
 }
 

@@ -89,7 +89,7 @@ test('a pull that is killed at random, at a server with faults, makes a copy wit
 
   const source = await serve(`sqlite:${from}`)
   const copyToken = await madeAt(to, async (storage) => {
-    const key = { network_id: '1', name: 'diff', scopes: ['*'], member_id: await hostOf(storage) }
+    const key = { network: '1', name: 'diff', scopes: ['*'], member_id: await hostOf(storage) }
     return (await createCommunity({ storage }).keys.create(key)).token
   })
   const copy = await serve(`sqlite:${to}`)

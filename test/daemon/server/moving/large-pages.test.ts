@@ -34,7 +34,7 @@ test('101 comments of 99,990 characters of links are pulled and compared, in pag
   expect((await given(target))['comments']).toEqual((await given(source.storage))['comments'])
 
   const copy = createCommunity({ storage: target, clock: source.clock, ports: testPorts().ports })
-  const { token } = await copy.keys.create({ network_id: '1', name: 'diff', scopes: ['*'], member_id: source.owner.id })
+  const { token } = await copy.keys.create({ network: '1', name: 'diff', scopes: ['*'], member_id: source.owner.id })
   const side = (name: string, { community, token }: Source) => {
     const base = `https://${name}.test`
     const fetch = (request: Request) => community.fetch(request)

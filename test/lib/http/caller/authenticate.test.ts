@@ -22,7 +22,7 @@ const expired = {
 
 test('a key works until it is revoked, and never again', async () => {
   const { community } = await createTestCommunity()
-  const { token, key } = await community.keys.create({ network_id: '1', name: 'short', scopes: ['*'] })
+  const { token, key } = await community.keys.create({ network: '1', name: 'short', scopes: ['*'] })
   expect((await request(community, 'GET', me, bearer(token))).status).toBe(200)
   await community.keys.revoke('1', key.id)
   const response = await request(community, 'GET', me, bearer(token))
@@ -55,7 +55,7 @@ test('a key is looked up once while no key and no network changes', async () => 
   await community.call('tags.create', { network: '1', body: { title: 'Roses' } })
   expect(await Promise.all([ask(), ask(), ask()])).toEqual([200, 200, 200])
   expect(lookUps).toBe(0)
-  await community.keys.create({ network_id: '1', name: 'other', scopes: ['*'] })
+  await community.keys.create({ network: '1', name: 'other', scopes: ['*'] })
   expect(await Promise.all([ask(), ask(), ask()])).toEqual([200, 200, 200])
   expect(lookUps).toBe(1)
 })
@@ -70,7 +70,7 @@ describe('a busy key on SQLite stops immediately when it is revoked', () => {
     const storage = await sqliteStorage({ path, onStatement })
     const test = await createTestCommunity({ storage })
     onTestFinished(() => test.community.close())
-    const { token, key } = await test.community.keys.create({ network_id: '1', name: 'busy', scopes: ['*'] })
+    const { token, key } = await test.community.keys.create({ network: '1', name: 'busy', scopes: ['*'] })
     const ask = async () => (await request(test.community, 'GET', me, bearer(token))).status
     expect([await ask(), await ask()]).toEqual([200, 200])
     return { ...test, storage, path, key, ask, lookUps: () => lookUps }
@@ -121,7 +121,7 @@ describe('a busy key on SQLite stops immediately when it is revoked', () => {
 
 test('a revoked key stays listed and cannot be revoked again', async () => {
   const { community, clock } = await createTestCommunity()
-  const { token, key } = await community.keys.create({ network_id: '1', name: 'short', scopes: ['tags:read'] })
+  const { token, key } = await community.keys.create({ network: '1', name: 'short', scopes: ['tags:read'] })
   clock.advance(1000)
   await community.keys.revoke('1', key.id)
   const listed = (await community.keys.list('1')).find(({ id }) => id === key.id)
@@ -148,7 +148,7 @@ test('a revoked key stays listed and cannot be revoked again', async () => {
 test('a key expires at its time and not before', async () => {
   const { community, clock } = await createTestCommunity()
   const expires_at = '2026-11-20T11:00:00+00:00'
-  const { token } = await community.keys.create({ network_id: '1', name: 'short', scopes: ['*'], expires_at })
+  const { token } = await community.keys.create({ network: '1', name: 'short', scopes: ['*'], expires_at })
   clock.advance(60 * 60 * 1000 - 1)
   expect((await request(community, 'GET', me, bearer(token))).status).toBe(200)
   clock.advance(1)
@@ -157,7 +157,7 @@ test('a key expires at its time and not before', async () => {
 
 test('keys with malformed scopes, names or times are refused', async () => {
   const { community } = await createTestCommunity()
-  const key = { network_id: '1', name: 'bad', scopes: ['*'] }
+  const key = { network: '1', name: 'bad', scopes: ['*'] }
   for (const wrong of [
     { scopes: [] },
     { scopes: ['members'] },
@@ -188,7 +188,7 @@ test('the last use of a key is kept to the minute', async () => {
 
 test('the token itself is stored nowhere', async () => {
   const { community, storage } = await createTestCommunity()
-  const { token } = await community.keys.create({ network_id: '1', name: 'secret', scopes: ['*'] })
+  const { token } = await community.keys.create({ network: '1', name: 'secret', scopes: ['*'] })
   const rows = await storage.transaction((tx) => tx.find(apiKeys, {}))
   expect(JSON.stringify(rows)).not.toContain(token.slice(12, 40))
   expect(rows.every((row) => /^[0-9a-f]{64}$/.test(row.token_hash))).toBe(true)
@@ -296,7 +296,7 @@ test.each(['accept', 'refuse'] as const)('keys of members who left, with keysOfF
   const { community, send } = await createTestCommunity({ keysOfFormerMembers })
   const add = async (name: string) => {
     const { body } = await send('members.create', { body: { email: `${name}@example.org`, first_name: name, last_name: '' } })
-    const { token, key } = await community.keys.create({ network_id: '1', name, scopes: ['*'], member_id: body.id })
+    const { token, key } = await community.keys.create({ network: '1', name, scopes: ['*'], member_id: body.id })
     return { id: String(body.id), token, key }
   }
   const [stays, banned, deleted] = [await add('stays'), await add('banned'), await add('deleted')]

@@ -9,7 +9,7 @@ import { wrappedStorage } from '../../../support/storage.ts'
 async function notes() {
   const inner = memoryStorage()
   const { community } = await createTestCommunity({ storage: inner })
-  for (const name of ['a', 'b', 'c']) await community.keys.create({ network_id: '1', name, scopes: ['*'] })
+  for (const name of ['a', 'b', 'c']) await community.keys.create({ network: '1', name, scopes: ['*'] })
   const keys = () => inner.transaction((tx) => tx.find(apiKeys, {}))
   const reported: unknown[] = []
   const asked = { writes: 0, fails: false }

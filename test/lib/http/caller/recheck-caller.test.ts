@@ -23,7 +23,7 @@ async function remembered(options: Parameters<typeof createTestCommunity>[0] = {
   const { ports, files } = testPorts()
   const hooks = { before: () => void seen.vetoes++, onError: (error: unknown) => void seen.faults.push(error) }
   const made = await createTestCommunity({ ...options, storage, ports, hooks })
-  const { token, key } = await made.community.keys.create({ network_id: '1', name: 'busy', scopes: ['*'] })
+  const { token, key } = await made.community.keys.create({ network: '1', name: 'busy', scopes: ['*'] })
   const ask = (method: string, path: string, body?: object) =>
     request(made.community, method, path, {
       headers: { authorization: `Bearer ${token}`, ...(body ? { 'content-type': 'application/json' } : {}) },
