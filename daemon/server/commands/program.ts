@@ -290,7 +290,7 @@ export function exportCommand(program: Command, out: Output, draw?: (line: strin
 }
 
 export function triggerCommand(program: Command, out: Output): void {
-  wide(onNetwork(program.command('trigger').argument('[event]', 'PostCreated, MemberJoined, …')))
+  wide(changing(onNetwork(program.command('trigger').argument('[event]', 'PostCreated, MemberJoined, …'))))
     .description('deliver an event with example data to the endpoints of a network; no record is touched')
     .option('--field <path=value>', 'a value of the payload, such as member.first_name=Ada; repeatable', list, [])
     .option('--changed <fields>', 'of an update: the names of its changed fields, with commas between them')

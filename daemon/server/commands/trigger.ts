@@ -6,11 +6,13 @@ import { exampleOf } from '../../../lib/openapi/example.ts'
 import { schemaWriter } from '../../../lib/openapi/schema.ts'
 import { operations } from '../../../lib/operations.ts'
 import { matchesFilter } from '../../../lib/outbox/filter.ts'
+import { plain } from '../../json.ts'
 import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
+import { Previewed } from '../control/calls.ts'
 import { eventNamed } from './event-name.ts'
 import { filterHint } from './filter-hint.ts'
-import { networkOf, type StorageFlags, withOperator } from './operator.ts'
+import { networkOf, type StorageFlags, withChanges } from './operator.ts'
 import { showList, showOne } from './show.ts'
 
 export interface TriggerFlags extends StorageFlags {
@@ -27,17 +29,32 @@ export async function trigger(given: string | undefined, flags: TriggerFlags, ou
   const name = eventNamed(given)
   const changes = (flags.field ?? []).map(changeOf)
   const changedFields = flags.changed?.split(',').map((each) => each.trim()) ?? []
-  await withOperator(flags, out, async (operator) => {
+  await withChanges(flags, out, async (operator) => {
     const network = await networkOf(operator, flags.network)
     const payload = changes.reduce((before, change) => changed(before, change), exampleIn(name, network.id))
     // Checked there by the schema of the event.
     const publication = { network: network.id, event: name, payload: payload as PayloadOf<WebhookName>, changed: changedFields }
-    const { event_id } = await operator.publish(publication)
     const event_type = `${name}Hook`
     const chosen = (await operator.endpoints.list(network.id)).filter((endpoint) => chooses(endpoint, event_type))
     const endpoints = chosen.filter(({ filter }) => filter === null || matchesFilter(filter, payload, changedFields))
-    const whose = `${endpoints.length} endpoint${endpoints.length === 1 ? '' : 's'} of ${network.subdomain}`
     const ids = endpoints.map(({ id }) => id)
+    const explain = (): void => {
+      if (flags.json) return
+      if (chosen.length === 0)
+        out.warn('No endpoint receives it: `folkmoot listen` or `folkmoot endpoints add` registers an endpoint.')
+      for (const { id, filter } of chosen)
+        if (filter && !ids.includes(id)) out.warn(`Endpoint ${id} is not sent it: ${filterHint(filter, name, payload)}`)
+      for (const { id, enabled } of endpoints)
+        if (!enabled) out.warn(`Endpoint ${id} is disabled: the event waits, and is sent once you enable the endpoint.`)
+    }
+    const { event_id } = await operator.publish(publication).catch((error: unknown) => {
+      if (error instanceof Previewed) {
+        if (!flags.json) for (const { id, url } of endpoints) out.line(plain(`Endpoint ${id} gets it at ${url}.`))
+        explain()
+      }
+      throw error
+    })
+    const whose = `${endpoints.length} endpoint${endpoints.length === 1 ? '' : 's'} of ${network.subdomain}`
     const sentence = `${event_type} is in the outbox as event ${event_id}, for ${whose}.`
     showOne(
       out,
@@ -45,13 +62,7 @@ export async function trigger(given: string | undefined, flags: TriggerFlags, ou
       { network_id: network.id, event_id, event_type, endpoints: ids, changed: changedFields, payload },
       sentence,
     )
-    if (flags.json) return
-    if (chosen.length === 0)
-      out.warn('No endpoint receives it: `folkmoot listen` or `folkmoot endpoints add` registers an endpoint.')
-    for (const { id, filter } of chosen)
-      if (filter && !ids.includes(id)) out.warn(`Endpoint ${id} is not sent it: ${filterHint(filter, name, payload)}`)
-    for (const { id, enabled } of endpoints)
-      if (!enabled) out.warn(`Endpoint ${id} is disabled: the event waits, and is sent once you enable the endpoint.`)
+    explain()
   })
 }
 

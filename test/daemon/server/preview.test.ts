@@ -68,6 +68,27 @@ test('each command that changes something shows what it would be, and changes no
   expect(filesIn(directory)).toEqual(before)
 })
 
+test('a preview of `trigger` names the endpoints that would get the event, and records nothing', async () => {
+  const { directory, storage, make, endpoint } = await setUp()
+  const filter = ['--filter', '{"changed":["role"]}']
+  const role = await make('endpoints', 'add', '--url', 'https://example.org/role', '--make-key', ...filter)
+  const before = filesIn(directory)
+  const previewed = (...args: readonly string[]) => folkmoot('trigger', 'MemberUpdated', ...storage, '--preview', ...args)
+  expect(await previewed()).toMatchObject({
+    lines: [
+      `Endpoint ${endpoint.id} gets it at https://example.org/hook.`,
+      'no record changes; 1 event, 1 delivery to 1 endpoint; nothing was changed.',
+    ],
+    warnings: [`Endpoint ${role.id} is not sent it: its filter does not match what changed. --changed sets that.`],
+  })
+  const { lines } = await previewed('--changed', 'role', '--json')
+  const deliveries = [endpoint, role].map(({ id }) => ({ endpoint_id: id, events: 1 }))
+  expect(JSON.parse(lines.join())).toMatchObject({ rows: {}, events: { MemberUpdatedHook: 1 }, deliveries })
+  const { refused, warnings } = await previewed('--changed', 'rol')
+  expect([refused, warnings]).toEqual(['changed must not have "rol": did you mean role?', []])
+  expect(filesIn(directory)).toEqual(before)
+})
+
 test('a preview of a storage that is missing makes none', async () => {
   const directory = temporaryDirectory()
   const storage = ['--storage', `lowdb:${join(directory, 'db.json')}`]
