@@ -49,6 +49,7 @@ export const deliveryFilter = v.object({
   outcome: v.exactOptional(matching(/^\w{1,40}$/, 'takes an outcome such as timeout')),
   http_status: v.exactOptional(whole(100, 599)),
   min_milliseconds: v.exactOptional(whole(0, 3_600_000)),
+  last_attempt_since: v.exactOptional(moment),
   since: v.exactOptional(moment),
   until: v.exactOptional(moment),
 }) satisfies v.GenericSchema<unknown, DeliveryFilter>

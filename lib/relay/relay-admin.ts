@@ -117,6 +117,8 @@ export interface DeliveryFilter {
   readonly http_status?: number
   /** The latest attempt took at least so long, in milliseconds. */
   readonly min_milliseconds?: number
+  /** The latest attempt was at or after. ISO 8601. A delivery may fail for good days after its event. */
+  readonly last_attempt_since?: string
   /** Ingested at or after. ISO 8601. */
   readonly since?: string
   /** Ingested before. ISO 8601. */

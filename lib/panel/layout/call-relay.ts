@@ -64,5 +64,7 @@ const tones: Readonly<Record<EndpointStatus['activity'], Tone>> = {
 export function stateBadge(enabled: boolean, health: EndpointStatus | undefined): Html {
   if (!enabled) return badge('calm', 'Paused')
   if (!health) return badge('calm', 'On')
-  return badge(tones[health.activity] ?? 'calm', activityWords[health.activity] ?? health.activity)
+  const { activity, dead } = health
+  if (activity === 'delivering' && dead > 0) return badge('bad', 'Some failed for good')
+  return badge(tones[activity] ?? 'calm', activityWords[activity] ?? activity)
 }

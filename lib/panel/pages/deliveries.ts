@@ -1,4 +1,5 @@
 /** Deliveries: the list with its filter, and one delivery with its attempts. */
+import { isoTime } from '../../base/clock.ts'
 import { ApiError, found } from '../../errors.ts'
 import { isForHost } from '../../events/catalogue.ts'
 import type { AttemptRow, DeliveryPage, DeliveryRow, DeliveryState, EndpointStatus } from '../../relay/relay-admin.ts'
@@ -12,7 +13,7 @@ import type { Route, View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
 import { jsonView } from '../ui/json-view.ts'
 import { badge, empty, news, note, number, own, type Tone, table, time } from '../ui/parts.ts'
-import { filterForm, filterFrom, hiddenFields } from './delivery-filter.ts'
+import { type FilterQuery, filterForm, filterFrom, hiddenFields } from './delivery-filter.ts'
 
 const pageSize = 50
 
@@ -49,6 +50,29 @@ function nextOf({ next_attempt_at }: DeliveryRow, health: EndpointStatus | undef
   }
 }
 
+const dayMs = 86_400_000
+
+/** Each button has the verb for those who do not see that it stands before all of them. */
+const verb = html`<span class="sr">Resend </span>`
+
+/** Resends of what matches: of what failed, unless the filter names another state. Each leads to a question with the count. */
+function resendLinks(view: View, query: FilterQuery): readonly Html[] {
+  const { state } = query
+  if (state === 'pending') return []
+  const now = view.settings.clock.now()
+  const failedSince = (label: string, from: number) =>
+    [`what failed ${label}`, { last_attempt_since: isoTime(from).slice(0, 16) }] as const
+  const recent = [
+    failedSince('in the last hour', now - dayMs / 24),
+    failedSince('since yesterday', Math.floor(now / dayMs) * dayMs - dayMs),
+  ]
+  const all = [state === undefined ? 'all that failed' : 'all that match', {}] as const
+  return [...(state === undefined || state === 'dead' ? recent : []), all].map(
+    ([label, more]) =>
+      html`<a class="button" href="${view.link('deliveries/resend', { state: 'dead', ...query, ...more, all: '1' })}">${verb}${label}</a>`,
+  )
+}
+
 async function list(view: View): Promise<PanelResponse> {
   const given = filterFrom(view.query)
   const endpoints = await view.community.endpoints.list(view.id)
@@ -77,14 +101,10 @@ ${mayResend && html`<td class="pick">${each.state !== 'pending' && html`<input t
   const select = mayResend ? [html`<span class="sr">Select</span>`] : []
   const columns = [...select, 'State', 'Event', 'Endpoint', 'Outcome', 'Attempts', 'Last attempt']
   const listed = table({ label: 'Deliveries', columns, rows, kind: 'cards wide' })
-  // What failed, unless the filter names another state.
-  const toAll = view.link('deliveries/resend', { state: 'dead', ...given.query, all: '1' })
-  const all = given.query.state === undefined ? 'Resend all that failed' : 'Resend all that match'
   const resend =
     mayResend &&
-    html`<form id="chosen" method="get" class="row" action="${view.link('deliveries/resend')}">${hiddenFields(given.query)}
-<button type="button" data-all="id" data-script hidden>Select all on this page</button><button>Resend the selected</button>
-${given.query.state !== 'pending' && html`<a class="button" href="${toAll}">${all}</a>`}</form>`
+    html`<form id="chosen" method="get" action="${view.link('deliveries/resend')}">${hiddenFields(given.query)}<p class="row"><span aria-hidden="true">Resend</span>${resendLinks(view, given.query)}<button>${verb}the selected</button>
+<button type="button" class="plain" data-all="id" data-script hidden>Select all on this page</button></p></form>`
   const isFiltered = Object.keys(given.query).length > 0
   // The relay looks through a bounded number of deliveries for each page.
   const isPartial = next !== null && items.length < pageSize
@@ -104,9 +124,9 @@ ${given.query.state !== 'pending' && html`<a class="button" href="${toAll}">${al
       'Deliveries',
       html`<div class="head"><h1>Deliveries</h1></div>
 ${view.query.get('done') === 'nothing' && news('bad', html`<p>Nothing is selected. Select at least one delivery.</p>`)}
-${relayNote(result)}${filterForm(view, given, endpoints)}
+${relayNote(result)}${filterForm(view, given, endpoints)}${resend}
 ${isWrong ? note('bad', html`<p>The filter has a value that cannot be right. Nothing is listed.</p>`) : result.there && (items.length > 0 ? listed : none)}
-${isPartial && items.length > 0 && html`<p class="soft">${more}</p>`}${resend}<nav class="pager" aria-label="Pages">${after !== '' && html`<a href="${view.link('deliveries', given.query)}">Newest</a>`}
+${isPartial && items.length > 0 && html`<p class="soft">${more}</p>`}<nav class="pager" aria-label="Pages">${after !== '' && html`<a href="${view.link('deliveries', given.query)}">Newest</a>`}
 ${next !== null && html`<a href="${view.link('deliveries', { ...given.query, after: next })}">Older</a>`}</nav>`,
     ),
     isWrong ? 422 : 200,
@@ -133,9 +153,10 @@ export async function deliveriesAbout(view: View, subject: string): Promise<Html
   return html`<section class="card"><h2>Deliveries</h2>${relayNote(result)}${result.there && html`${list}${all}`}</section>`
 }
 
-function responseOf({ answer, answer_headers }: AttemptRow): Html | string {
+/** @param isOpen whether it is why the delivery fails */
+function responseOf({ answer, answer_headers }: AttemptRow, isOpen: boolean): Html | string {
   if (!answer && !answer_headers) return '–'
-  return html`<details><summary>${answer ? html`${number(answer.length)} characters` : 'headers only'}</summary>${answer_headers && html`<pre tabindex="0">${answer_headers}</pre>`}${answer && html`<pre tabindex="0">${answer}</pre>`}</details>`
+  return html`<details ${isOpen && html`open`}><summary>${answer ? html`${number(answer.length)} characters` : 'headers only'}</summary>${answer && html`<pre tabindex="0">${answer}</pre>`}${answer_headers && html`<pre tabindex="0">${answer_headers}</pre>`}</details>`
 }
 
 async function show(view: View): Promise<PanelResponse> {
@@ -148,8 +169,9 @@ async function show(view: View): Promise<PanelResponse> {
   const attempts = delivery.history.map(
     (
       each,
+      place,
     ) => html`<tr><th scope="row" data-label="No.">${each.number}</th><td>${time(each.at, '–', true)}</td><td data-label="Outcome" class="free">${attemptWords(each.outcome, null)}${each.reason !== null && `: ${each.reason}`}</td><td data-label="Status">${each.status ?? '–'}</td>
-<td data-label="Duration" class="keep">${number(each.milliseconds)} ms</td><td data-label="Response">${responseOf(each)}</td></tr>`,
+<td data-label="Duration" class="keep">${number(each.milliseconds)} ms</td><td data-label="Response">${responseOf(each, place === 0 && each.outcome !== 'delivered')}</td></tr>`,
   )
   const body =
     delivery.body === null

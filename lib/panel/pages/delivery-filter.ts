@@ -19,6 +19,7 @@ type Name = keyof typeof conditions
 const labels: Readonly<Record<Name, string>> = {
   ...{ endpoint_id: 'Endpoint', event_type: 'Event', state: 'State', outcome: 'Outcome', http_status: 'HTTP status' },
   min_milliseconds: 'Took at least (milliseconds)',
+  last_attempt_since: 'Last attempt since',
   ...{ event_id: 'Event id', subject: 'Subject (member:1001)', since: 'Since', until: 'Until' },
 }
 const names = v.keyof(schema).options
@@ -40,6 +41,12 @@ const momentOf = (text: string): string | undefined =>
     ? new Date(`${text.replace('Z', '')}Z`).toISOString()
     : undefined
 
+const moments = ['last_attempt_since', 'since', 'until'] as const
+
+/** The moments of a filter, each made into something else. */
+const eachMoment = <T>(query: FilterQuery, make: (text: string) => T): Readonly<Record<string, T>> =>
+  Object.fromEntries(moments.flatMap((name) => (query[name] ? [[name, make(query[name])]] : [])))
+
 /** The filter of an address. A value that cannot be right is a problem, and never ignored: all would match. */
 export function filterFrom(form: Form): GivenFilter {
   const query: Partial<Record<Name, string>> = {}
@@ -49,8 +56,8 @@ export function filterFrom(form: Form): GivenFilter {
     if (value !== '') query[name] = value
     if (form.all(name).length > 1) problems.set(name, `${labels[name]} must be given once`)
   }
-  const { outcome, since, until } = query
-  const given = { ...query, ...(since && { since: momentOf(since) }), ...(until && { until: momentOf(until) }) }
+  const { outcome } = query
+  const given = { ...query, ...eachMoment(query, momentOf) }
   const result = v.safeParse(schema, given)
   for (const { path, message } of result.issues ?? []) {
     const name = names.find((each) => each === path?.[0]?.key)
@@ -62,14 +69,13 @@ export function filterFrom(form: Form): GivenFilter {
 
 /** A filter in words, before a change that goes by it. */
 export function described(query: FilterQuery, nameOf: (endpoint: string) => string): Html {
-  const { endpoint_id, state, outcome, since, until } = query
+  const { endpoint_id, state, outcome } = query
   const words: Readonly<Partial<Record<Name, unknown>>> = {
     ...query,
     ...(endpoint_id === undefined ? {} : { endpoint_id: own(nameOf(endpoint_id)) }),
     ...(state === undefined ? {} : { state: stateWords[state as DeliveryState] }),
     ...(outcome === undefined ? {} : { outcome: outcomeWords[outcome] }),
-    ...(since === undefined ? {} : { since: time(momentOf(since)) }),
-    ...(until === undefined ? {} : { until: time(momentOf(until)) }),
+    ...eachMoment(query, (text) => time(momentOf(text))),
   }
   const given = names.filter((name) => words[name] !== undefined)
   return html`<dl>${given.map((name) => html`<dt>${labels[name]}</dt><dd>${words[name]}</dd>`)}</dl>`
@@ -105,6 +111,6 @@ ${select(
   'endpoint_id',
   endpoints.map(({ id }) => [id, nameOf(id)] as const),
 )}${select('event_type', types)}${select('state', Object.entries(stateWords))}${select('outcome', Object.entries(outcomeWords))}
-${input('http_status', 5)}${input('min_milliseconds', 7)}${input('event_id', 22)}${input('subject', 18)}${moment('since')}${moment('until')}
+${input('http_status', 5)}${input('min_milliseconds', 7)}${input('event_id', 22)}${input('subject', 18)}${moments.map(moment)}
 <p class="row"><button class="primary">Apply</button>${open && html`<a class="button" href="${view.link('deliveries')}">Clear</a>`}</p></form></details>`
 }

@@ -121,10 +121,13 @@ async function troubles(view: View, status: RelayStatus): Promise<Html> {
     html`<p>${number(stopped.length)} of ${number(endpoints.length)} endpoints ${stopped.length === 1 ? 'gets' : 'get'} no events now:</p>
 <ul class="list">${items}${more > 0 && html`<li><a href="${view.link('webhooks')}">${number(more)} more</a></li>`}</ul>`,
   )
-  return html`${!running && note('warn', html`<p>No relay runs now. Events wait.</p>`)}${stopped.length > 0 && box}${
+  return html`${
     failed > 0 &&
-    note('warn', html`<p><a href="${list}">${shown} ${failed === 1 ? 'delivery' : 'deliveries'} failed for good</a></p>`)
-  }`
+    note(
+      'bad',
+      html`<p><a href="${list}">${shown} ${failed === 1 ? 'delivery' : 'deliveries'} failed for good</a>, and ${failed === 1 ? 'is' : 'are'} not tried again.</p>`,
+    )
+  }${!running && note('warn', html`<p>No relay runs now. Events wait.</p>`)}${stopped.length > 0 && box}`
 }
 
 /** The requests of each hour. */

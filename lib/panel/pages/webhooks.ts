@@ -133,6 +133,20 @@ ${isOwn && may(visitor, 'endpoints.pause') && (stopped ? action(view, id, 'resum
 ${isOwn && may(visitor, 'endpoints.remove') && html`<a class="button danger" href="${link(`webhooks/${id}/remove`)}" data-dialog>Delete</a>`}`
 }
 
+/** What nothing sends again by itself, and the way to it. */
+function failedNote(view: View, health: EndpointStatus): Html | false {
+  const { endpoint_id, dead } = health
+  const query = { endpoint_id, state: 'dead' }
+  return (
+    dead > 0 &&
+    note(
+      'bad',
+      html`<p><a href="${view.link('deliveries', query)}">${failed(health)} ${dead === 1 ? 'delivery' : 'deliveries'} failed for good</a>, and ${dead === 1 ? 'is' : 'are'} not tried again.
+${may(view.visitor, 'deliveries.resend') && html`<a class="button" href="${view.link('deliveries/resend', { ...query, all: '1' })}" data-dialog>Resend failed (${failed(health)})</a>`}</p>`,
+    )
+  )
+}
+
 const orders = { none: 'No order: quickest', fifo: 'One at a time, oldest first', subject: 'In order for each member or record' }
 
 async function show(view: View): Promise<PanelResponse> {
@@ -146,11 +160,10 @@ async function show(view: View): Promise<PanelResponse> {
       html`<div class="head"><h1>${own(nameOf(endpoint))}</h1>${stateBadge(endpoint.enabled, health)}<div class="end">${buttons(view, endpoint, health)}</div></div>
 <p class="mono">${endpoint.url}</p>${resultOf(view)}${view.query.get('done') === 'saved' && addressNote(endpoint.url)}${relayNote(status)}
 ${isHosts(endpoint) && note('calm', html`<p>This is the host application’s own endpoint. It is changed in its code.</p>`)}
-${health?.reason && note('bad', html`<p>${health.reason}</p>`)}
+<div data-refresh="10" data-part="failed">${health && failedNote(view, health)}</div>${health?.reason && note('bad', html`<p>${health.reason}</p>`)}
 ${
   health &&
   html`<div class="grid" data-refresh="10" data-part="health">
-${health.dead > 0 && html`<div class="card"><div class="soft">Failed for good</div><div class="big">${failed(health)}</div><div class="small"><a href="${view.link('deliveries', { endpoint_id: endpoint.id, state: 'dead' })}">not tried again</a></div></div>`}
 <div class="card"><div class="soft">Waiting</div><div class="big">${waiting(health)}</div>${health.oldest_pending_at && html`<div class="small">oldest ${time(health.oldest_pending_at)}</div>`}</div>
 <div class="card"><div class="soft">Last day</div>${lastDay(health, view.settings.clock.now())}<div class="small">last success ${time(health.last_success_at, 'never')}</div></div>
 <div class="card"><div class="soft">Last error</div><div>${health.last_error ?? (health.dead > 0 ? 'none since the last delivery' : 'none')}</div>
@@ -170,8 +183,7 @@ ${endpoint.public_keys.length > 0 && html`<dt>Public key</dt><dd class="mono">${
 ${endpoint.old_key_until && html`<dt>Old key</dt><dd>Valid until ${time(endpoint.old_key_until)}</dd>`}
 ${endpoint.old_secret_until && html`<dt>Old secret</dt><dd>Valid until ${time(endpoint.old_secret_until)}</dd>`}
 <dt>Added</dt><dd>${time(endpoint.created_at)}</dd></dl>
-<p class="row"><a href="${view.link('deliveries', { endpoint_id: endpoint.id })}">Deliveries of this endpoint</a>
-${health && health.dead > 0 && may(view.visitor, 'deliveries.resend') && html`<a class="button" href="${view.link('deliveries/resend', { endpoint_id: endpoint.id, state: 'dead', all: '1' })}" data-dialog>Resend failed (${failed(health)})</a>`}</p>`,
+<p class="row"><a href="${view.link('deliveries', { endpoint_id: endpoint.id })}">Deliveries of this endpoint</a></p>`,
     ),
   )
 }

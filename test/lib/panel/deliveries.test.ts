@@ -207,7 +207,7 @@ test('resending all without a state means what failed, and names the endpoint', 
     name: 'Billing',
     key: true,
   })
-  expect((await get('1/deliveries')).text).toContain('Resend all that failed')
+  expect((await get('1/deliveries')).text).toContain('<span class="sr">Resend </span>all that failed')
   const question = (await get(`1/deliveries/resend?all=1&endpoint_id=${id}`)).text
   expect(question).toMatch(/<dt>Endpoint<\/dt>\s*<dd><bdi>Billing<\/bdi>/)
   expect(question).toMatch(/<dt>State<\/dt>\s*<dd>Failed/)
@@ -231,4 +231,48 @@ test('endpoints of one host are distinguished by their paths, and equal ones by 
   expect(names).toEqual(
     expect.arrayContaining(['example.org/a', 'example.org/b', 'other.example', `Mail (${one})`, `Mail (${two})`]),
   )
+})
+
+test('what failed in the last hour, since yesterday, or ever is resent from above the list', async () => {
+  const relay = relayOf({ 1: [failed] })
+  const { get, post } = await createTestPanel(admin, { relay, clock: { now: () => Date.parse('2026-11-20T10:20:30Z') } })
+  const { text } = await get('1/deliveries?event_type=PostCreated')
+  const links = [
+    ...text.matchAll(/<a class="button" href="\.\.\/(1\/deliveries\/resend\?[^"]*)"><span class="sr">Resend <\/span>([^<]*)</g),
+  ]
+  expect(links.map(([, , label]) => label)).toEqual([
+    'what failed in the last hour',
+    'what failed since yesterday',
+    'all that failed',
+  ])
+  expect(text.indexOf('what failed since yesterday')).toBeLessThan(text.indexOf('aria-label="Deliveries"'))
+  const since = [{ last_attempt_since: '2026-11-20T09:20:00.000Z' }, { last_attempt_since: '2026-11-19T00:00:00.000Z' }, {}]
+  for (const [place, [, link = '']] of links.entries()) {
+    const question = await get(link.replaceAll('&amp;', '&'))
+    expect([question.status, question.text.includes('Last attempt since')]).toEqual([200, place < 2])
+    const hidden = [...question.text.matchAll(/type="hidden" name="([^"]*)" value="([^"]*)"/g)]
+    await post(
+      '1/deliveries/resend',
+      hidden.map(([, name = '', value = '']): [string, string] => [name, value]),
+    )
+    const { actor: _, per_second: __, ...request } = relay.resends[place] ?? {}
+    expect(request).toEqual({ network_id: '1', state: 'dead', event_type: 'PostCreatedHook', ...since[place] })
+  }
+  const delivered = (await get('1/deliveries?state=delivered')).text
+  expect([delivered.includes('all that match'), delivered.includes('in the last hour')]).toEqual([true, false])
+  expect((await get('1/deliveries?state=pending')).text).not.toContain('deliveries/resend?')
+})
+
+test('the response to the latest attempt of a failed delivery is open, and earlier ones are folded', async () => {
+  const [second, first] = failed.history
+  const again = deliveryOf('a1', {
+    state: 'pending',
+    history: [{ ...second, number: 3 }, { ...second, number: 2 }, first].flatMap((each) =>
+      each?.outcome ? [each as never] : [],
+    ),
+  })
+  const { get } = await createTestPanel(admin, { relay: relayOf({ 1: [failed, again] }) })
+  expect((await get('1/deliveries/f1')).text.match(/<details open><summary>/g)).toHaveLength(1)
+  const { text } = await get('1/deliveries/a1')
+  expect([text.match(/<details /g)?.length, text.match(/<details open>/g)?.length]).toEqual([2, 1])
 })

@@ -87,8 +87,16 @@ test('what no relay tries again stands first, on the overview and on the page of
   )
   const shown = (await get(`1/webhooks/${id}`)).text
   expect(shown).toMatch(
-    /data-part="health">\s*<div class="card"><div class="soft">Failed for good<\/div><div class="big">3<\/div>/,
+    /data-part="failed"><div class="note bad" role="alert"><p><a href="[^"]*">3 deliveries failed for good<\/a>/,
   )
+  expect(shown.indexOf('failed for good')).toBeLessThan(shown.indexOf('data-part="health"'))
+  expect(shown).toContain('Resend failed (3)')
   expect(shown).toContain('none since the last delivery')
-  expect((await get('1/webhooks')).text).toContain('<td data-label="Failed for good">3</td>')
+  const list = (await get('1/webhooks')).text
+  expect(list).toContain('<td data-label="Failed for good">3</td>')
+  for (const text of [shown, list]) {
+    expect(text).toContain('<span class="badge bad">Some failed for good</span>')
+    expect(text).not.toContain('>Delivering<')
+  }
+  expect(overview.indexOf('3 deliveries failed for good')).toBeLessThan(overview.indexOf('<h2>'))
 })

@@ -13,6 +13,7 @@ const flags: Readonly<Record<keyof DeliveryFilter, readonly [value: string, abou
   outcome: ['outcome', 'only those whose latest attempt ended so'],
   http_status: ['status', 'only those whose latest response has this status'],
   min_milliseconds: ['milliseconds', 'only those whose latest attempt took at least this long'],
+  last_attempt_since: ['time', 'only those whose latest attempt was at or after this time'],
   since: ['time', 'only events ingested at or after this time'],
   until: ['time', 'only events ingested before this time'],
 }

@@ -80,6 +80,7 @@ const clauses: Readonly<Record<string, string>> = {
   outcome: 'i.outcome =',
   http_status: 'i.status =',
   min_milliseconds: 'i.milliseconds >=',
+  last_attempt_since: 'i.at >=',
   id: 'i.id =',
 } satisfies Readonly<Record<Exclude<keyof DeliverySearch, 'since' | 'until' | 'before'>, string>>
 
@@ -87,7 +88,8 @@ const clauses: Readonly<Record<string, string>> = {
 function matchesOf(search: DeliverySearch, { name }: Parameters): string {
   const given = Object.entries({ ...search }).flatMap(([key, value]) => {
     const clause = clauses[key]
-    return clause === undefined || value === undefined ? [] : [` AND ${clause} ${name(value)}`]
+    const compared = key === 'last_attempt_since' ? Date.parse(String(value)) : value
+    return clause === undefined || value === undefined ? [] : [` AND ${clause} ${name(compared)}`]
   })
   return `p.removed_at IS NULL${given.join('')}`
 }

@@ -168,6 +168,21 @@ describe('the commands', () => {
     )
   })
 
+  test('list and resend deliveries by when their latest attempt was, whatever the age of their events', async () => {
+    const hook = await receiver(status(500))
+    const all = await bench({ retrySchedule: [0] })
+    await all.append(endpoint(hook.url), event('a'))
+    await dead(all, 1)
+    const [{ last_attempt_at }] = (await command('dead', '--outbox', all.directory)).records
+    const at = Date.parse(last_attempt_at)
+    const found = async (since: number) =>
+      (await command('dead', '--outbox', all.directory, '--last-attempt-since', new Date(since).toISOString())).records.length
+    expect([await found(at - 1), await found(at), await found(at + 1)]).toEqual([1, 1, 0])
+    const later = new Date(at + 1).toISOString()
+    const resent = (since: string) => command('resend', '--outbox', all.directory, '--last-attempt-since', since)
+    expect([(await resent(later)).records, (await resent(last_attempt_at)).records]).toEqual([[{ resent: 0 }], [{ resent: 1 }]])
+  })
+
   test('list and resend deliveries by the subject of their events', async () => {
     const hook = await receiver(status(500))
     const all = await bench({ retrySchedule: [0], breakerThreshold: 1000 })
