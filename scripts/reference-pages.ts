@@ -15,6 +15,7 @@ import {
   hostCatalogue,
   payloadSchema,
 } from '../lib/events/catalogue.ts'
+import { plainSentence, sentenceOf } from '../lib/events/sentences.ts'
 import { defaultTextLimits } from '../lib/fields.ts'
 import { defaultLimits } from '../lib/limits.ts'
 import { exampleOf } from '../lib/openapi/example.ts'
@@ -64,8 +65,9 @@ function eventsPage(): string {
       payload: exampleOf(writer.of(payloadSchema(name)), writer.components),
     }
     const cause = by ? `Operations: ${by}.` : 'No operation causes it; the host reports it.'
+    const said = `In a sentence: *${plainSentence(sentenceOf(name, body.payload))}*.`
     const changed = fieldsOfUpdate(name).length > 0 ? ' It names its changed fields.' : ''
-    return `### ${name}Hook\n\n${eventDescription(name)}${changed}\n\n${cause}\n\n\`\`\`json\n${JSON.stringify(body, null, 2)}\n\`\`\`\n`
+    return `### ${name}Hook\n\n${eventDescription(name)}${changed}\n\n${said} ${cause}\n\n\`\`\`json\n${JSON.stringify(body, null, 2)}\n\`\`\`\n`
   }
   const integration = Object.keys(catalogue) as (keyof typeof catalogue)[]
   const host = Object.keys(hostCatalogue) as (keyof typeof hostCatalogue)[]
@@ -77,6 +79,8 @@ Some events, such as course progress, have no operation behind them. The host re
 ${code('community.publish')}; see [embedding/events.md](embedding/events.md).
 
 Events of updates name the [changed fields](webhooks/receive.md#changed-fields) in the header ${code('folkmoot-changed')}.
+
+Each event has a sentence, which ${code('folkmoot listen')} and the timeline of a member show.
 
 The bodies are examples with every field filled in. Many fields may be ${code('null')}: ${code('GET /webhooks/v1/spec.json')} has the schemas.
 

@@ -6,3 +6,15 @@ export type Audience = (typeof audiences)[number]
 
 /** `fifo`: the oldest event first, and never two in parallel. `subject`: the same for the events about one subject. */
 export const orders = ['none', 'fifo', 'subject'] as const
+
+/** The events that a relay itself sends about endpoints, as on the wire. */
+export const noticeTypes = [
+  'EndpointFailingHook',
+  'EndpointCircuitOpenedHook',
+  'EndpointRecoveredHook',
+  'EndpointDisablingHook',
+  'EndpointDayHook',
+  'EndpointDisabledHook',
+  'DeliveryExhaustedHook',
+] as const
+export type NoticeType = (typeof noticeTypes)[number]

@@ -1,5 +1,6 @@
 /** The output of `folkmoot listen`: lines for people, or one object per line for programs. */
 
+import { plainSentence, sentenceOf } from '../../../lib/events/sentences.ts'
 import { changedHeader } from '../../../lib/outbox/headers.ts'
 import { jsonLine, plain } from '../../json.ts'
 import type { Output } from '../../output.ts'
@@ -49,7 +50,8 @@ export function createShow({ json, printJson, output }: ListenFlags, out: Output
         ...(resent ? ['re-sent by you'] : []),
         ...(problem === null ? [] : [problem]),
       ]
-      line(`${time()}  ${status}  ${plain(event_type).slice(0, 100)}  ${plain(event_id)}  ${notes.join(', ')}`)
+      const said = isEvent(event) ? `\n  ${plain(plainSentence(sentenceOf(event_type, event.payload)))}` : ''
+      line(`${time()}  ${status}  ${plain(event_type).slice(0, 100)}  ${plain(event_id)}  ${notes.join(', ')}${said}`)
       if (output === 'full') {
         for (const [name, value] of Object.entries(headers)) line(`  ${name}: ${plain(value)}`)
         line(indented(incoming))
@@ -58,6 +60,9 @@ export function createShow({ json, printJson, output }: ListenFlags, out: Output
     },
   }
 }
+
+const isEvent = (event: unknown): event is { readonly payload: unknown } =>
+  typeof event === 'object' && event !== null && 'payload' in event
 
 function indented({ event, raw }: Incoming): string {
   const text = event === undefined ? Buffer.from(raw).toString('utf8') : JSON.stringify(event, null, 2)

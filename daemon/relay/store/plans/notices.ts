@@ -2,11 +2,12 @@
 import { randomUUID } from 'node:crypto'
 import { uuidAt } from '../../../../lib/base/uuid.ts'
 import type { EventRecord } from '../../../../lib/outbox/record.ts'
+import { type NoticeType, noticeTypes } from '../../../../lib/outbox/values.ts'
 import type { Addressed, EndpointIndex } from '../endpoint/endpoint-index.ts'
 import type { Notice } from '../notice.ts'
 
 /** The event type of each kind of notice for the host. For other kinds it is the reason itself, or they are the operator's. */
-const types: Partial<Record<Notice['kind'], string>> = {
+const types: Partial<Record<Notice['kind'], NoticeType>> = {
   'endpoint.failing': 'EndpointFailingHook',
   'endpoint.opened': 'EndpointCircuitOpenedHook',
   'endpoint.recovered': 'EndpointRecoveredHook',
@@ -19,7 +20,7 @@ const types: Partial<Record<Notice['kind'], string>> = {
 }
 
 /** Whether the relay itself sends events of this type. */
-export const isNoticeType = (type: string): boolean => Object.values(types).includes(type)
+export const isNoticeType = (type: string): boolean => noticeTypes.some((each) => each === type)
 
 /**
  * The event for a notice, or `undefined` if it is not one for the host.

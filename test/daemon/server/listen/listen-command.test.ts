@@ -92,6 +92,7 @@ test('deliveries are shown and forwarded with their signatures; a key press send
     ['PostCreatedHook', '7', application.taken[0]?.headers['webhook-id']],
   ])
   expect(listener.out.stdout).toMatch(/^\d\d:\d\d:\d\d {2}204 {2}PostCreatedHook {2}[\da-f-]{36} {2}\d+ ms$/m)
+  expect(listener.out.stdout).toContain('\n  Ada published the post “Spring in the garden”\n')
   expect(listener.out.stdout).not.toContain('MemberJoinedHook')
   expect(await urlsIn(storage)).toHaveLength(1)
   listener.child.kill('SIGINT')
