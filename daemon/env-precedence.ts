@@ -11,11 +11,16 @@ const instead: Readonly<Record<string, readonly string[]>> = {
 
 const isByVariable = (command: Command, option: Option): boolean => command.getOptionValueSource(option.attributeName()) === 'env'
 
+/** Whether the command line names a storage that holds its own outbox. */
+const holdsOutbox = (command: Command): boolean =>
+  command.getOptionValueSource('storage') === 'cli' && !/^(?:lowdb|memory):/.test(command.getOptionValue('storage'))
+
 /** Drops what an empty variable has given, and what the command line replaces. @throws UsageError for an option that is needed */
 export function dropOverridden(command: Command): void {
   for (const option of command.options.filter((each) => isByVariable(command, each))) {
     const name = option.attributeName()
-    const isReplaced = instead[name]?.some((other) => command.getOptionValueSource(other) === 'cli') ?? false
+    const isReplaced =
+      instead[name]?.some((other) => command.getOptionValueSource(other) === 'cli') || (name === 'outbox' && holdsOutbox(command))
     if (command.getOptionValue(name) !== '' && !isReplaced) continue
     if (option.mandatory) throw new UsageError(`required option '${option.flags}' not specified`)
     command.setOptionValueWithSource(name, option.defaultValue, 'default')

@@ -1,4 +1,5 @@
 /** Variables of the environment in place of options, in both programs. */
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
 import { createProgram as createRelay } from '../../daemon/relay/operate/commands/program.ts'
@@ -102,9 +103,36 @@ test('a variable that is not the cause is not named, whatever the message and th
   expect(network.stderr).not.toContain('set by')
 })
 
-test('a conflict of a flag and a variable names the variable', async () => {
+test('an error about a record, a control file, a relay or a table that a variable led to names the variable', async () => {
   const directory = temporaryDirectory()
-  vi.stubEnv('FOLKMOOT_OUTBOX', join(directory, 'outbox'))
+  const file = join(directory, 'db.sqlite')
+  vi.stubEnv('FOLKMOOT_STORAGE', `sqlite:${file}`)
+  vi.stubEnv('FOLKMOOT_NETWORK', 'one')
+  const owner = ['--owner-email', 'ada@example.org', '--owner-name', 'Ada Ash']
+  expect((await ended('folkmoot', 'networks', 'create', '--subdomain', 'one', '--title', 'One', ...owner)).code).toBe(0)
+  for (const words of ['members show 77', 'endpoints enable 9', 'keys revoke 4', 'reports close 3 dismiss'])
+    expect((await ended('folkmoot', ...words.split(' '))).stderr, words).toMatch(
+      /network one has no .*\(set by FOLKMOOT_NETWORK\)\n$/,
+    )
+  expect((await ended('folkmoot', 'keys', 'revoke', '4', '--network', 'one')).stderr).not.toContain('set by')
+  vi.stubEnv('FOLKMOOT_SERVER', join(directory, 'junk.control'))
+  writeFileSync(join(directory, 'junk.control'), 'junk')
+  expect((await ended('folkmoot', 'keys', 'list')).stderr).toMatch(/is not the control file.*\(set by FOLKMOOT_SERVER\)\n$/)
+  vi.stubEnv('FOLKMOOT_SERVER', '')
+  vi.stubEnv('FOLKMOOT_STORAGE', `lowdb:${join(directory, 'db.json')}`)
+  writeFileSync(join(directory, 'db.json.control'), 'junk')
+  expect((await ended('folkmoot', 'keys', 'list')).stderr).toMatch(/is not the control file.*\(set by FOLKMOOT_STORAGE\)\n$/)
+  expect((await ended('folkmoot', 'migrate')).stderr).toMatch(/other storages have no tables.*\(set by FOLKMOOT_STORAGE\)\n$/)
+  vi.stubEnv('FOLKMOOT_OUTBOX', `sqlite:${join(directory, 'none.sqlite')}`)
+  expect(await ended('folkmoot-relay', 'check')).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/problem: there is no outbox .*\(set by FOLKMOOT_OUTBOX\)\n$/),
+  })
+})
+
+test('a conflict of two variables names the wrong one, and a storage on the command line wins', async () => {
+  const directory = temporaryDirectory()
+  vi.stubEnv('FOLKMOOT_OUTBOX', join(directory, 'elsewhere'))
   const made = [
     'networks',
     'create',
@@ -117,10 +145,16 @@ test('a conflict of a flag and a variable names the variable', async () => {
     '--owner-name',
     'Ada',
   ]
-  expect(await ended('folkmoot', ...made, '--storage', `sqlite:${join(directory, 'db.sqlite')}`)).toMatchObject({
+  const storage = `sqlite:${join(directory, 'db.sqlite')}`
+  vi.stubEnv('FOLKMOOT_STORAGE', storage)
+  expect(await ended('folkmoot', ...made)).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(/--outbox goes with .* \(set by FOLKMOOT_OUTBOX\)\n$/),
   })
+  expect(await ended('folkmoot', ...made, '--storage', storage)).toMatchObject({ code: 0, stderr: '' })
+  // The outbox of lowdb is elsewhere by the variable: its events must not go to a place that no relay reads.
+  expect((await ended('folkmoot', ...made, '--storage', `lowdb:${join(directory, 'db.json')}`)).code).toBe(0)
+  expect(existsSync(join(directory, 'elsewhere'))).toBe(true)
 })
 
 test('a port that is typed wins over the storage of a variable', async () => {

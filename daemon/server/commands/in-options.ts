@@ -1,7 +1,7 @@
 /** Refusals of the library's calls in the options of a command. */
 import { isApiError } from '../../../lib/errors.ts'
 import type { NetworkRow } from '../../../lib/index.ts'
-import { CommandFailure, UsageError } from '../../usage.ts'
+import { about, CommandFailure, UsageError } from '../../usage.ts'
 import { filterFlagOf } from './member-filters.ts'
 
 /** Fields whose option has their name. The command itself checks `audience`, `order` and the like. */
@@ -54,7 +54,8 @@ export const missing = (
   { subdomain }: NetworkRow,
   record: 'endpoint' | 'key' | 'member' | 'report',
   id: string,
-): CommandFailure => new CommandFailure(`network ${subdomain} has no ${record} ${id}: see \`folkmoot ${record}s list\``)
+): CommandFailure =>
+  about(new CommandFailure(`network ${subdomain} has no ${record} ${id}: see \`folkmoot ${record}s list\``), 'network')
 
 /**
  * The same for work on one record.

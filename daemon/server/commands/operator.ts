@@ -130,16 +130,18 @@ async function storeIn(directory: string): Promise<Ports> {
 }
 
 /** The server that runs on a storage or was named, if commands can reach one. */
-export async function runningServer({ server, storage }: StorageFlags): Promise<ServerOperator | undefined> {
+export const runningServer = (flags: StorageFlags): Promise<ServerOperator | undefined> =>
+  serverOf(flags).catch((error: unknown) => {
+    throw about(error, flags.server === undefined ? 'storage' : 'server')
+  })
+
+async function serverOf({ server, storage }: StorageFlags): Promise<ServerOperator | undefined> {
   if (server !== undefined) {
-    if (/^https?:/i.test(server)) throw about(await notAControl(server), 'server')
+    if (/^https?:/i.test(server)) throw await notAControl(server)
     const named = await serverAt(server)
     if (!named)
-      throw about(
-        new CommandFailure(
-          `no server runs at ${withoutPassword(server)}: take the \`control\` that \`folkmoot serve --json\` prints`,
-        ),
-        'server',
+      throw new CommandFailure(
+        `no server runs at ${withoutPassword(server)}: take the \`control\` that \`folkmoot serve --json\` prints`,
       )
     return named
   }

@@ -6,7 +6,7 @@ import { isStorageError } from '../../../lib/storage/contract.ts'
 import { openOperatorStore } from '../../relay/open-store.ts'
 import { testEvent } from '../../relay/send/test-delivery.ts'
 import type { OperatorStore, StoredStatus } from '../../relay/store/operator/operator-store.ts'
-import { Ended, UsageError } from '../../usage.ts'
+import { about, Ended, UsageError } from '../../usage.ts'
 
 /** The endpoint as it is registered. */
 export interface Registered {
@@ -54,7 +54,7 @@ export function createRelayLink(outbox: string, { id, network_id }: Registered, 
     for (;;) {
       const found = await look()
       if (found !== undefined) return found
-      if (now() > end) throw new Ended(late)
+      if (now() > end) throw about(new Ended(late), 'server', 'storage')
       await sleep(interval, undefined, { signal })
     }
   }

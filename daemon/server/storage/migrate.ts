@@ -3,7 +3,7 @@ import { migratePostgres } from '../../../adapters/storage/postgres.ts'
 import { migrateSqlite } from '../../../adapters/storage/sqlite.ts'
 import { withoutPassword } from '../../../lib/base/without-password.ts'
 import type { Output } from '../../output.ts'
-import { UsageError } from '../../usage.ts'
+import { about, UsageError } from '../../usage.ts'
 import { meantStorage } from './unknown-address.ts'
 
 export interface MigrateFlags {
@@ -17,7 +17,9 @@ export interface MigrateFlags {
  * @throws UsageError for a storage without tables, StorageError
  */
 export async function migrate({ storage, dryRun = false, json = false }: MigrateFlags, out: Output): Promise<void> {
-  const steps = await stepsOf(storage, dryRun)
+  const steps = await stepsOf(storage, dryRun).catch((error: unknown) => {
+    throw about(error, 'storage')
+  })
   if (json) return out.line(JSON.stringify({ applied: !dryRun, statements: steps }))
   for (const step of steps) out.line(`${step};`)
   const count = steps.length === 1 ? '1 statement' : `${steps.length} statements`
@@ -25,7 +27,7 @@ export async function migrate({ storage, dryRun = false, json = false }: Migrate
   out.warn(steps.length === 0 ? `${withoutPassword(storage)} is up to date.` : `${withoutPassword(storage)}: ${what}.`)
 }
 
-function stepsOf(storage: string, dryRun: boolean): Promise<readonly string[]> {
+async function stepsOf(storage: string, dryRun: boolean): Promise<readonly string[]> {
   const path = /^sqlite:(.+)$/s.exec(storage)?.[1]
   // No path has a password.
   if (path !== undefined && withoutPassword(storage) === storage) return migrateSqlite({ path, dryRun })

@@ -31,6 +31,8 @@ import { notedSettings } from '../settings/settings-note.ts'
 export interface CheckFlags extends SettingFlags {
   readonly outbox?: string
   readonly json?: boolean
+  /** The variables of the environment that gave flags. */
+  readonly variables?: Readonly<Record<string, string>>
 }
 
 export interface Checked {
@@ -85,7 +87,8 @@ export async function check(flags: CheckFlags): Promise<Checked> {
   }
 
   const missing = await missingOutbox(outbox)
-  if (missing) found.problems.push(missing.text)
+  const variable = flags.variables?.['outbox']
+  if (missing) found.problems.push(variable === undefined ? missing.text : `${missing.text} (set by ${variable})`)
   else {
     await lookIntoOutbox(outbox, await lookIntoStore(outbox, found), found)
     // What a relay has ingested came out of an outbox.

@@ -15,6 +15,12 @@ import type { Host, RunFlags } from './run.ts'
 import type { SkipFlags } from './skip.ts'
 import type { TestFlags } from './test-endpoint.ts'
 
+/** The variables that gave options, by option. */
+const variablesOf = (command: Command): Readonly<Record<string, string>> => {
+  const given = command.options.filter((option) => command.getOptionValueSource(option.attributeName()) === 'env')
+  return Object.fromEntries(given.map((option) => [option.attributeName(), option.envVar ?? '']))
+}
+
 const inspect = () => import('./inspect.ts')
 
 /**
@@ -59,19 +65,19 @@ export function createProgram(host: Host): Command {
   withSettings(command('run', 'run until SIGTERM or SIGINT; SIGHUP reads --config and the encryption keys again')).action(
     async (flags: RunFlags) => (await import('./run.ts')).run(flags, host),
   )
-  withSettings(command('check', 'check whether a relay could run here; changes nothing')).action(async (flags: CheckFlags) => {
-    const { check } = await import('./check.ts')
-    const { ok, text } = await check(flags)
-    host.output.write(text)
-    if (!ok) host.failed()
-  })
+  withSettings(command('check', 'check whether a relay could run here; changes nothing')).action(
+    async (flags: CheckFlags, checked: Command) => {
+      const { check } = await import('./check.ts')
+      const { ok, text } = await check({ ...flags, variables: variablesOf(checked) })
+      host.output.write(text)
+      if (!ok) host.failed()
+    },
+  )
   withSettings(
     listing('config', 'the settings that `run` would take here, where each comes from, and those of a running relay'),
-  ).action(async (flags: ConfigFlags, shown: Command) => {
-    const fromEnv = shown.options.filter((option) => shown.getOptionValueSource(option.attributeName()) === 'env')
-    const variables = Object.fromEntries(fromEnv.map((option) => [option.attributeName(), option.envVar ?? '']))
-    return print((await import('./config.ts')).config({ ...flags, width, variables }))
-  })
+  ).action(async (flags: ConfigFlags, shown: Command) =>
+    print((await import('./config.ts')).config({ ...flags, width, variables: variablesOf(shown) })),
+  )
   listing('status', 'every endpoint: its circuit, its waiting and dead deliveries').action(async (flags: InspectFlags) =>
     print((await inspect()).status({ ...flags, width })),
   )
