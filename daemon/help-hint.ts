@@ -19,7 +19,7 @@ export const programCommands = {
     ...['list', 'import', 'bulk', 'show', 'ban', 'remove', 'role', 'unban', 'erase', 'export', 'consent'].map(
       (name) => `members ${name}`,
     ),
-    ...['tags list', 'tags merge', 'reports list', 'reports close'],
+    ...['tags list', 'tags create', 'tags merge', 'reports list', 'reports close'],
     ...['create', 'list', 'revoke'].map((name) => `keys ${name}`),
     ...['add', 'update', 'show', 'rotate', 'enable', 'disable', 'remove', 'republish', 'list'].map((name) => `endpoints ${name}`),
     ...['list', 'export'].map((name) => `audit ${name}`),

@@ -29,6 +29,7 @@ export const auditActions = [
   'member.erased',
   'member.exported',
   'export.true_addresses',
+  'tag.created',
   'tag.updated',
   'tag.merged',
   'tag.deleted',

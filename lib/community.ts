@@ -92,7 +92,7 @@ export interface HostCalls extends Exports {
   readonly endpoints: Endpoints
   /** Finds members and former members as the host sees them, with their addresses, and erases people. */
   readonly members: Members
-  /** Lists tags and badges with their counts, and merges tags. */
+  /** Lists tags and badges with their counts, makes tags and merges them. */
   readonly tags: Tags
   /** Reads reports of abuse with what they are about, and closes them. */
   readonly reports: Reports
@@ -325,7 +325,7 @@ function hostCalls(settings: Settings, transactions: Transactions, newLineId: ()
       keys: keysOf(settings, changes, networks, operations),
       endpoints: endpointsOf(settings, changes, networks),
       members,
-      tags: tagsOf(settings, changes, networks),
+      tags: tagsOf(settings, changes, networks, call),
       reports: reportsOf(settings, changes, networks, call, members),
       overview: overviewOf(settings, changes, networks),
       ...exportsOf(settings, changes, networks),

@@ -1,6 +1,6 @@
-/** What admins do with tags beyond the operations: merge two of them. */
+/** What admins do with tags beyond the operations: make some of them in their name, and merge two. */
 import { fail, found, invalid } from '../errors.ts'
-import { BoolInput, integerBetween, oneOf, optional } from '../fields.ts'
+import { BoolInput, Colour, integerBetween, LongText, oneOf, optional, optionalOrNull, Title } from '../fields.ts'
 import { presentMember } from '../records/member.ts'
 import { lockMember } from '../rules/members.ts'
 import { giveSegment, lockSegment, segmentOf, takeSegment } from '../rules/segments.ts'
@@ -10,6 +10,7 @@ import type { Id } from '../storage/table.ts'
 import { memberSegments, type SegmentRow, segments } from '../storage/tables/custom-fields.ts'
 import { checkArgument, idOf, PlaceInput, shape } from './arguments.ts'
 import type { Changes } from './audit/changes.ts'
+import type { AnyDirectCall } from './direct-calls.ts'
 import type { Networks } from './networks.ts'
 
 /** A tag or badge with the number of members who carry it. */
@@ -29,6 +30,15 @@ export interface TagQuery {
   readonly after?: Id
 }
 
+/** A tag to be made. */
+export interface NewTag {
+  /** No other tag of the network may have it, whatever its case. */
+  readonly title: string
+  readonly description?: string | null
+  /** As `#RRGGBB`. */
+  readonly color?: string | null
+}
+
 /** The result of a merge. */
 export interface MergedTags {
   /** The tag that is left. */
@@ -40,13 +50,18 @@ export interface MergedTags {
   readonly moved: number
 }
 
-/** The calls about tags for which the interface has no operation. A network is named by its id or its subdomain. */
+/** The calls about tags for which the interface has no operation, or which the audit is to name. A network is named by its id or its subdomain. */
 export interface Tags {
   /**
    * A page of tags or badges with their counts, in the order of their creation.
    * @throws ApiError 404 when there is no such network, 422 when a value is refused
    */
   list(network: Id | number, query?: TagQuery): Promise<{ readonly items: readonly TagListing[]; readonly next: Id | null }>
+  /**
+   * Makes a tag by the operation `tags.create`, with a line in the audit.
+   * @throws ApiError 404 when there is no such network, 422 when the title is taken or a value is refused
+   */
+  create(network: Id | number, tag: NewTag): Promise<TagListing>
   /**
    * Gives every holder of one tag another one, and deletes the first. `MemberTagAdded` and `MemberTagRemoved` are sent for each of
    * them. It goes some members at a time: a merge that breaks off is finished by repeating it.
@@ -66,7 +81,14 @@ const Query = shape({
   after: optional(PlaceInput),
 })
 
-export function tagsOf({ limits }: Settings, changes: Changes, networks: Networks): Tags {
+const Body = shape({ title: Title, description: optionalOrNull(LongText), color: optionalOrNull(Colour) })
+
+const listingOf = ({ id, title, description, color, member_count, created_at }: SegmentRow, kind: TagListing['kind']) => ({
+  ...{ id, kind, title, description, color, member_count, created_at },
+})
+
+/** @param call runs an operation, as `community.call` does */
+export function tagsOf({ limits }: Settings, changes: Changes, networks: Networks, call: AnyDirectCall): Tags {
   return {
     async list(name, given = {}) {
       const { kind = 'tag', unused = false, limit = 100, after } = checkArgument('tags.list', Query, given, limits)
@@ -74,10 +96,18 @@ export function tagsOf({ limits }: Settings, changes: Changes, networks: Network
       const rows = await changes.read((await networks.show(name)).id, (tx) =>
         tx.find(segments, { where, limit: limit + 1, ...(after === undefined ? {} : { after }) }),
       )
-      const items = rows.slice(0, limit).map(({ id, title, description, color, member_count, created_at }) => ({
-        ...{ id, kind, title, description, color, member_count, created_at },
-      }))
+      const items = rows.slice(0, limit).map((row) => listingOf(row, kind))
       return { items, next: rows.length > limit ? (items.at(-1)?.id ?? null) : null }
+    },
+    async create(name, given) {
+      const body = checkArgument('tags.create', Body, given, limits)
+      const network = await networks.show(name)
+      const { id } = (await call('tags.create', { network: network.id, body })) as { readonly id: Id | number }
+      return changes.act(network, async (by) => {
+        const tag = listingOf(await segmentOf(by, 'tag', String(id)), 'tag')
+        const subject = { type: 'tag', id: tag.id, name: tag.title } as const
+        return { result: tag, audit: [{ action: 'tag.created', subject, details: { color: tag.color } }] }
+      })
     },
     async merge(name, givenFrom, givenInto, onProgress) {
       const [from, into] = [idOf(givenFrom), idOf(givenInto)]

@@ -435,6 +435,7 @@ test.each<[string, (on: Community, name: never) => unknown]>([
   ['keys.revoke', (on, name) => on.keys.revoke(name, '7')],
   ['members.list', (on, name) => on.members.list(name)],
   ['tags.list', (on, name) => on.tags.list(name)],
+  ['tags.create', (on, name) => on.tags.create(name, { title: 'Red' })],
   ['tags.merge', (on, name) => on.tags.merge(name, '7', '8')],
   ['reports.list', (on, name) => on.reports.list(name)],
   ['reports.close', (on, name) => on.reports.close(name, '7', 'dismiss')],

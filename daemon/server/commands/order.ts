@@ -11,6 +11,11 @@ interface TagFlags extends NetworkFlags {
   readonly unused?: boolean
 }
 
+interface NewTagFlags extends NetworkFlags {
+  readonly color?: string
+  readonly description?: string
+}
+
 interface ReportFlags extends NetworkFlags {
   readonly closed?: boolean
   readonly limit: number
@@ -47,6 +52,15 @@ export const listTags = ({ badges, unused, ...flags }: TagFlags, out: Output): P
       { title: 'created', cell: ({ created_at }: TagListing) => time(created_at), shown: 'wide' },
     ] as const
     showList(out, flags, all, columns, badges ? 'There is no badge.' : 'There is no tag.')
+  })
+
+/** `tags create`. */
+export const createTag = (title: string, { color, description, ...flags }: NewTagFlags, out: Output): Promise<void> =>
+  withChanges(flags, out, async (operator) => {
+    const { id } = await networkOf(operator, flags.network)
+    const given = { title, ...(color === undefined ? {} : { color }), ...(description === undefined ? {} : { description }) }
+    const tag = await operator.tags.create(id, given)
+    showOne(out, flags, tag, `Tag ${tag.title} (${tag.id}) is created.`)
   })
 
 /** `tags merge`. */

@@ -135,6 +135,11 @@ export function orderCommands(program: Command, out: Output): void {
     .option('--badges', 'list badges instead')
     .option('--unused', 'only those that no one carries')
     .action(async (flags) => (await load()).listTags(flags, out))
+  changing(onNetwork(tags.command('create').argument('<title>')))
+    .description('create a tag')
+    .option('--color <color>', 'as #RRGGBB')
+    .option('--description <text>', 'what it is for')
+    .action(async (title: string, flags) => (await load()).createTag(title, flags, out))
   changing(
     onNetwork(
       tags.command('merge').argument('<from>', 'the id of the tag that goes').argument('<into>', 'the id of the one that stays'),

@@ -31,6 +31,7 @@ const names = [
   'members.erase',
   'members.exportPage',
   'tags.list',
+  'tags.create',
   'tags.merge',
   'reports.list',
   'reports.close',

@@ -33,6 +33,7 @@ type Kind = (typeof kinds)[number]
 
 const names = { tag: { one: 'tag', many: 'Tags' }, badge: { one: 'badge', many: 'Badges' } } as const
 const results = new Map([
+  ['added', 'The tag is added.'],
   ['saved', 'The change is saved.'],
   ['merged', 'The tags are merged.'],
   ['deleted', 'It is deleted.'],
@@ -79,10 +80,10 @@ async function list(view: View): Promise<PanelResponse> {
   const rows = items.map((each) => row(view, each))
   const columns = ['Title', 'Members', 'Colour', actions]
   const done = results.get(query.get('done'))
-  const content = html`<div class="head"><h1>Tags and badges</h1></div>
+  const content = html`<div class="head"><h1>Tags and badges</h1>${may(view.visitor, 'tags.create') && html`<a class="button" href="${view.link('labels/new')}">Add a tag</a>`}</div>
 <p class="soft">In the order of their creation, with the number of members who carry each.</p>
 ${done !== undefined && news('good', html`<p>${done}</p>`)}${choice}
-${items.length > 0 ? table({ label: names[kind].many, columns, rows, stop: true }) : empty(`No ${isUnused ? 'unused ' : ''}${kind}`, 'Programs create them through the API.')}
+${items.length > 0 ? table({ label: names[kind].many, columns, rows, stop: true }) : empty(`No ${isUnused ? 'unused ' : ''}${kind}`, kind === 'badge' ? 'Programs create them through the API, with a picture.' : 'Add one here; programs create them through the API.')}
 <nav class="pager" aria-label="Pages">${after !== '' && html`<a href="${view.link('labels', kept)}">First</a>`}${
     next !== null && html`<a href="${view.link('labels', { ...kept, after: next })}">More</a>`
   }</nav>`
@@ -110,29 +111,42 @@ const listOf = (view: View, kind: Kind, done?: string): string => view.link('lab
 const record = ({ audit }: ActingCalls, view: View, { kind, id, title }: Label, verb: 'updated' | 'deleted', details = {}) =>
   audit.record({ network: view.id, action: `${kind}.${verb}`, subject: { type: kind, id, name: title }, details })
 
-function editForm(view: View, { kind, title, color }: Label, form: Form, problems: Problems): Html {
+/** @param label undefined for a new tag */
+function labelForm(view: View, label: Label | undefined, form: Form, problems: Problems): Html {
+  const { kind, title, color } = label ?? { kind: 'tag', title: '', color: null }
   const value = (name: 'title' | 'color', now: string) => (form.has(name) ? form.get(name) : now)
   const { one } = names[kind]
   return layout(
     view,
-    `Change a ${one}`,
-    html`<h1>Change the ${one} “${own(title)}”</h1>${summary(problems)}<form method="post">
+    `${label ? 'Change' : 'Add'} a ${one}`,
+    html`<h1>${label ? html`Change the ${one} “${own(title)}”` : 'Add a tag'}</h1>${summary(problems)}<form method="post">
 ${field({ name: 'title', label: 'Title', problems }, (attributes) => html`<input ${attributes} type="text" dir="auto" value="${value('title', title)}" required autocomplete="off">`)}
 ${field({ name: 'color', label: 'Colour', hint: 'Such as #1F5F8B; empty for none.', problems }, (attributes) => html`<input ${attributes} type="text" size="9" value="${value('color', color ?? '')}" autocomplete="off">`)}
-<p class="row"><button class="primary">Save</button> <a class="button" href="${listOf(view, kind)}">Cancel</a></p></form>`,
+<p class="row"><button class="primary">${label ? 'Save' : 'Add the tag'}</button> <a class="button" href="${listOf(view, kind)}">Cancel</a></p></form>`,
   )
+}
+
+const bodyIn = ({ form }: View) => ({ title: form.get('title'), color: form.get('color').trim() || null })
+
+async function add(view: View): Promise<PanelResponse> {
+  try {
+    await view.acting.tags.create(view.id, bodyIn(view))
+  } catch (error) {
+    return page(labelForm(view, undefined, view.form, problemsOf(error, ['title', 'color'])), 422)
+  }
+  return seeOther(listOf(view, 'tag', 'added'))
 }
 
 async function save(view: View): Promise<PanelResponse> {
   const label = await labelOf(view)
   const { kind, id } = label
-  const body = { title: view.form.get('title'), color: view.form.get('color').trim() || null }
+  const body = bodyIn(view)
   const input = { network: view.id, params: { id }, body }
   try {
     const { call } = view.acting
     await (kind === 'tag' ? call('tags.update', input) : call('badges.update', input))
   } catch (error) {
-    return page(editForm(view, label, view.form, problemsOf(error, ['title', 'color'])), 422)
+    return page(labelForm(view, label, view.form, problemsOf(error, ['title', 'color'])), 422)
   }
   await record(view.acting, view, label, 'updated', body)
   return seeOther(listOf(view, kind, 'saved'))
@@ -181,9 +195,16 @@ export const labelRoutes: readonly Route[] = [
   { method: 'GET', path: 'labels', label: 'Tags', action: 'visit', handle: list },
   {
     method: 'GET',
+    path: 'labels/new',
+    action: 'tags.create',
+    handle: async (view) => page(labelForm(view, undefined, view.form, noProblems)),
+  },
+  { method: 'POST', path: 'labels/new', action: 'tags.create', handle: add },
+  {
+    method: 'GET',
     path: 'labels/:kind/:id/edit',
     action: 'tags.update',
-    handle: async (view) => page(editForm(view, await labelOf(view), view.form, noProblems)),
+    handle: async (view) => page(labelForm(view, await labelOf(view), view.form, noProblems)),
   },
   { method: 'POST', path: 'labels/:kind/:id/edit', action: 'tags.update', handle: save },
   { method: 'GET', path: 'labels/:kind/:id/merge', action: 'tags.merge', handle: confirmMerge },

@@ -16,6 +16,7 @@ export const panelActions = [
   'members.import',
   'members.bulk',
   'members.export',
+  'tags.create',
   'tags.update',
   'tags.merge',
   'tags.delete',

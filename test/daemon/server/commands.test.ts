@@ -228,6 +228,20 @@ test('consent can be looked at before it is recorded', async () => {
   expect(await one('members', 'consent', '--all')).toMatchObject({ members: 1, consent: true })
 })
 
+test('a tag is created with a colour', async () => {
+  const { one, text, all, refusal } = await storageWithNetwork()
+  const create = ['tags', 'create', 'Gardener', '--color', '#00aa00', '--description', 'Of the garden']
+  expect(await text(...create, '--preview')).toBe('1 tag, badge or option is added; no event; nothing was changed.')
+  const { id } = await one(...create)
+  const made = { id, title: 'Gardener', color: '#00aa00', description: 'Of the garden', member_count: 0 }
+  expect(await all('tags', 'list')).toMatchObject([made])
+  expect(await text('tags', 'create', 'Baker')).toMatch(/^Tag Baker \(\d+\) is created\.$/)
+  expect(await refusal('tags', 'create', 'gardener')).toMatch(/^title /)
+  expect(await refusal('tags', 'create', 'Red', '--color', 'red')).toMatch(/^color /)
+  const [line] = await all('audit', 'list', '--subject', `tag:${id}`)
+  expect(line).toMatchObject({ action: 'tag.created', actor: expect.stringMatching(/^cli:/) })
+})
+
 test('tags are listed with their counts and merged, and reports closed', async () => {
   const { one, all, text, refusal, network, storage } = await storageWithNetwork()
   const { storage: opened } = await openStorage(storage[1] ?? '', undefined, () => {}, 'refuse')

@@ -77,6 +77,34 @@ describe('merging tags', () => {
   })
 })
 
+describe('making a tag', () => {
+  test('is done as the operation does it, with its hook, and audited', async () => {
+    const seen: string[] = []
+    const run = await createTestCommunity({ hooks: { before: ({ id }) => void seen.push(id) } })
+    const made = await run.community.by({ actor: 'ada' }).tags.create('demo', { title: 'Gardener', color: '#00aa00' })
+    const [listed] = (await run.community.tags.list(network)).items
+    expect(made).toEqual(listed)
+    expect(made).toMatchObject({ kind: 'tag', title: 'Gardener', description: null, color: '#00aa00', member_count: 0 })
+    expect(seen).toEqual(['tags.create'])
+    const [line] = (await run.community.audit.list({ network })).items
+    const subject = { type: 'tag', id: made.id, name: 'Gardener' }
+    expect(line).toMatchObject({ action: 'tag.created', actor: 'ada', subject, details: { color: '#00aa00' } })
+    expect(run.newEvents()).toEqual([])
+  })
+
+  test('refuses a title that is taken, other values, and fields that do not exist', async () => {
+    const { community } = await createTestCommunity()
+    const { tags } = community
+    await tags.create(network, { title: 'Gardener' })
+    for (const body of [{ title: 'GARDENER' }, { title: '' }, { title: 'Red', color: 'red' }])
+      await expect(tags.create(network, body)).rejects.toMatchObject({ status: 422 })
+    await expect(tags.create(network, { title: 'Red', colour: '#FF0000' } as never)).rejects.toThrow('did you mean color?')
+    expect((await tags.list(network)).items).toHaveLength(1)
+    expect((await community.audit.list({ network })).items.filter(({ action }) => action === 'tag.created')).toHaveLength(1)
+    expect((await community.preview(({ tags }) => tags.create(network, { title: 'Red' }))).sentence).toMatch(/^1 tag.* is added/)
+  })
+})
+
 describe('reports', () => {
   async function withReports() {
     const run = await createTestCommunity()

@@ -1,5 +1,6 @@
 /** The page of tags and badges: counted, changed, merged and deleted. */
 import { expect, test } from 'vitest'
+import type { Visitor } from '../../../lib/panel/index.ts'
 import { admin, createTestPanel } from './support.ts'
 
 const network = '1'
@@ -55,6 +56,24 @@ test('a tag is renamed and gets another colour, and a wrong value is refused nex
   expect(await lines()).toEqual([{ action: 'tag.updated', subject, details: { title: 'Grows things', color: null } }])
 })
 
+test('a tag is added with a colour, and a wrong value is refused next to its field', async () => {
+  const { get, post, titles, lines, community } = await panelWithTags()
+  expect((await get('1/labels')).text).toContain('labels/new"')
+  expect((await get('1/labels/new')).text).toContain('<h1>Add a tag</h1>')
+  const wrong = await post('1/labels/new', { title: 'Baker', color: 'green' })
+  expect([wrong.status, wrong.text.includes('id="color-wrong"'), wrong.text.includes('value="Baker"')]).toEqual([422, true, true])
+  const taken = await post('1/labels/new', { title: 'OLD', color: '' })
+  expect([taken.status, taken.text.includes('id="title-wrong"')]).toEqual([422, true])
+  expect([(await titles()).length, await lines()]).toEqual([3, []])
+  const added = await post('1/labels/new', { title: 'Baker', color: '#00aa00' })
+  expect(added.headers.get('location')).toBe('../../1/labels?kind=tag&done=added')
+  expect((await get('1/labels?kind=tag&done=added')).text).toContain('The tag is added.')
+  const made = (await community.tags.list('1')).items.at(-1)
+  expect(made).toMatchObject({ title: 'Baker', color: '#00aa00', member_count: 0 })
+  const subject = { type: 'tag', id: made?.id, name: 'Baker' }
+  expect(await lines()).toEqual([{ action: 'tag.created', subject, details: { color: '#00aa00' } }])
+})
+
 test('a tag is merged into another after a choice and a preview', async () => {
   const { get, post, gardener, gardening, titles, lines } = await panelWithTags()
   const path = `1/labels/tag/${gardener}/merge`
@@ -104,11 +123,14 @@ test('what is no tag or badge of the network is not found', async () => {
 })
 
 test('a visitor sees the changes that they may make', async () => {
-  const offered = async (access: 'read' | ('tags.update' | 'tags.merge' | 'tags.delete')[]) => {
+  const offered = async (access: Visitor['access']) => {
     const { get } = await panelWithTags({ ...admin, access })
-    return new Set([...(await get('1/labels')).text.matchAll(/labels\/tag\/\d+\/(\w+)/g)].map(([, verb]) => verb))
+    return new Set(
+      [...(await get('1/labels')).text.matchAll(/labels\/(?:tag\/\d+\/)?(edit|merge|delete|new)/g)].map(([, verb]) => verb),
+    )
   }
   expect(await offered('read')).toEqual(new Set())
+  expect(await offered(['tags.create'])).toEqual(new Set(['new']))
   expect(await offered(['tags.merge'])).toEqual(new Set(['merge']))
   expect(await offered(['tags.update', 'tags.delete'])).toEqual(new Set(['edit', 'delete']))
 })
