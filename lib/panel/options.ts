@@ -37,6 +37,11 @@ export interface PanelOptions<Host = void> {
    */
   readonly signOut?: string
   /**
+   * Where a visitor without a session is sent when opening a page: a path such as `/sign-in`, or a whole address. `return_to` in its
+   * query is the page to come back to. Without it they get a 403.
+   */
+  readonly signIn?: string
+  /**
    * Reads the one file of `@scalar/api-reference`: `scalarFile()` of `folkmoot/node`. With it the API reference has a page on which
    * operations can be tried. It is read when that page is opened.
    */
@@ -56,6 +61,7 @@ export interface PanelSettings {
   readonly masked: ReadonlySet<string>
   readonly timeoutMs: number
   readonly signOut: string | undefined
+  readonly signIn: string | undefined
   readonly scalar: (() => Promise<Uint8Array>) | undefined
   readonly clock: Clock
   readonly report: Report
@@ -87,6 +93,10 @@ const signOut = v.custom<string>(
   (text) => typeof text === 'string' && /^(?!\/\/)[\w/][\w./~-]{0,500}$/.test(text),
   must('be a path such as /sign-out, or one below the panel such as logout'),
 )
+const signIn = v.custom<string>(
+  (text) => typeof text === 'string' && /^(?:\/(?!\/)|https?:\/\/(?=\w))[\w./~?&=%:-]{0,500}$/.test(text),
+  must('be a path such as /sign-in, or the address of a page'),
+)
 
 const rules = {
   authorize: callable<Authorize<never>>(),
@@ -102,6 +112,7 @@ const rules = {
   maskedFields: rejectUndefined(v.optional(names, []), 'no field would be masked'),
   timeoutMs: v.optional(milliseconds, 20_000),
   signOut: v.optional(signOut),
+  signIn: v.optional(signIn),
   scalar: v.optional(callable<() => Promise<Uint8Array>>()),
   clock: v.optional(withMethods<Clock>(['now']), systemClock),
   onError: v.optional(callable<NonNullable<PanelOptions['onError']>>()),
@@ -116,9 +127,9 @@ export function panelSettings(given: PanelOptions<never>): PanelSettings {
     throw new TypeError('createPanel: the options must be an object with at least `authorize`')
   const { problems, options } = checkedOptions('option', rules, given)
   if (problems.length > 0) throw new TypeError(`createPanel: ${problems.join('; ')}`)
-  const { relay, basePath, publicUrl, brand, maskedFields, timeoutMs, signOut, scalar, clock, onError } = options
+  const { relay, basePath, publicUrl, brand, maskedFields, timeoutMs, signOut, signIn, scalar, clock, onError } = options
   return {
-    ...{ relay, basePath, brand, timeoutMs, signOut, scalar, clock },
+    ...{ relay, basePath, brand, timeoutMs, signOut, signIn, scalar, clock },
     origin: publicUrl === undefined ? undefined : new URL(publicUrl).origin,
     masked: new Set(maskedFields.map((field) => field.toLowerCase())),
     report: reporterOf(onError),

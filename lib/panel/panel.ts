@@ -17,6 +17,7 @@ import { type Assets, assetsOf } from './request/assets.ts'
 import { isOwnForm, referrerPolicy } from './request/forgery.ts'
 import { emptyForm, formOf, readForm } from './request/form.ts'
 import { type PanelResponse, page, policyHeaders, seeOther } from './request/respond.ts'
+import { signInFor } from './request/sign-in.ts'
 import { decoded, relative, type View } from './route.ts'
 import { html } from './ui/html.ts'
 
@@ -110,8 +111,13 @@ export function createPanel<Host = void>(community: Community, options: PanelOpt
         'This change did not come from a page of the panel. Open the panel and try again there.',
       )
     const visitor = checkedVisitor(await within(settings.timeoutMs, 'authorize', authorize(request, host)))
-    if (!visitor)
-      return messagePage(look, 403, 'No access', 'You have no access to this panel. Sign in to the product that it belongs to.')
+    if (!visitor) {
+      const { signIn } = settings
+      const to = signInFor(request, signIn, basePath, origin)
+      if (to !== undefined) return seeOther(to)
+      const shown = signIn === undefined ? look : { ...look, back: relative(here, '') }
+      return messagePage(shown, 403, 'No access', 'You have no access to this panel. Sign in to the product that it belongs to.')
+    }
     const message: Visit['message'] = (status, title, text, headers, page = '') =>
       messagePage({ ...look, back: relative(here, page) }, status, title, text, headers)
     return respondToVisit({ request, url: new URL(request.url), here, isSafe, look, assets, visitor, message })
