@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs'
 
 export interface Locator {
   first(): Locator
+  last(): Locator
   locator(selector: string): Locator
   click(): Promise<void>
   check(): Promise<void>
