@@ -1,8 +1,7 @@
-/** Figures in the text format of Prometheus (version 0.0.4). The counting code decides how many labels there may be. */
+/** A registry of metrics. The counting code decides how many labels there may be. */
+import { type Labels, labelsText, type Metric, type MetricSample, metricsText, Observed } from '../lib/base/metric.ts'
 
 export const contentType = 'text/plain; version=0.0.4; charset=utf-8'
-
-export type Labels = Readonly<Record<string, string>>
 
 /** What a metric counts or measures, for the line `# HELP`. */
 export interface Described {
@@ -35,101 +34,75 @@ export interface Registry {
   histogram(metric: Described, bounds: readonly number[]): Histogram
   /** @param before sets figures that are only measured when they are read */
   collect(before: () => void): void
+  /** Includes metrics that are counted elsewhere. */
+  include(read: () => readonly Metric[]): void
   text(): string
 }
 
-const escaped = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
-
-const inner = (labels: Labels): string =>
-  Object.entries(labels)
-    .map(([name, value]) => `${name}="${escaped(value).replaceAll('"', '\\"')}"`)
-    .join()
-
-const figure = (value: number): string =>
-  Math.abs(value) === Number.POSITIVE_INFINITY ? `${value > 0 ? '+' : '-'}Inf` : `${value}`
-
-const line = (name: string, labels: string, value: number): string => `${name}${labels && `{${labels}}`} ${figure(value)}`
+/**
+ * The series of a metric, each by the text of its labels.
+ * @param first the state of one that is new; one without labels is there from the beginning
+ */
+function seriesOf<T>({ labelled = false }: Described, first: () => T) {
+  const all = new Map<string, { readonly labels: Labels; state: T }>()
+  const at = (labels: Labels) => {
+    const key = labelsText(labels)
+    const known = all.get(key)
+    if (known) return known
+    const series = { labels, state: first() }
+    all.set(key, series)
+    return series
+  }
+  if (!labelled) at({})
+  return { all, at }
+}
 
 /** One value for each set of labels. */
-function singles({ name, labelled = false }: Described) {
-  const values = new Map<string, number>(labelled ? [] : [['', 0]])
+function singles(metric: Described) {
+  const { all, at } = seriesOf(metric, () => 0)
   const gauge: Gauge = {
     add(by = 1, labels = {}) {
-      const key = inner(labels)
-      values.set(key, (values.get(key) ?? 0) + by)
+      at(labels).state += by
     },
-    set: (value, labels = {}) => void values.set(inner(labels), value),
-    remove: (labels) => void values.delete(inner(labels)),
-    clear: () => values.clear(),
+    set(value, labels = {}) {
+      at(labels).state = value
+    },
+    remove: (labels) => void all.delete(labelsText(labels)),
+    clear: () => all.clear(),
   }
-  return { gauge, lines: () => Array.from(values, ([labels, value]) => line(name, labels, value)) }
+  return { gauge, samples: () => Array.from(all.values(), ({ labels, state: value }) => ({ name: metric.name, labels, value })) }
 }
 
-interface Observed {
-  sum: number
-  count: number
-  /** How many values each bound is not below. */
-  readonly buckets: number[]
-}
-
-function buckets({ name, labelled = false }: Described, bounds: readonly number[]) {
-  const none = (): Observed => ({ sum: 0, count: 0, buckets: bounds.map(() => 0) })
-  const series = new Map<string, Observed>(labelled ? [] : [['', none()]])
-  const histogram: Histogram = {
-    observe(value, labels = {}) {
-      const key = inner(labels)
-      const observed = series.get(key) ?? none()
-      series.set(key, observed)
-      observed.sum += value
-      observed.count += 1
-      for (const [place, bound] of bounds.entries())
-        if (value <= bound) observed.buckets[place] = (observed.buckets[place] ?? 0) + 1
-    },
-  }
-  const linesOf = (labels: string, { sum, count, buckets }: Observed): readonly string[] => {
-    const bucket = (bound: number, value: number): string =>
-      line(`${name}_bucket`, [`le="${figure(bound)}"`, labels].filter(Boolean).join(), value)
-    return [
-      ...bounds.map((bound, place) => bucket(bound, buckets[place] ?? 0)),
-      bucket(Number.POSITIVE_INFINITY, count),
-      line(`${name}_sum`, labels, sum),
-      line(`${name}_count`, labels, count),
-    ]
-  }
-  return { histogram, lines: () => [...series].flatMap(([labels, observed]) => linesOf(labels, observed)) }
+function buckets(metric: Described, bounds: readonly number[]) {
+  const { all, at } = seriesOf(metric, () => new Observed(bounds))
+  const histogram: Histogram = { observe: (value, labels = {}) => at(labels).state.add(value) }
+  return { histogram, samples: () => Array.from(all.values()).flatMap(({ labels, state }) => state.samples(metric.name, labels)) }
 }
 
 export function createRegistry(): Registry {
-  const metrics: { readonly head: string; readonly lines: () => readonly string[] }[] = []
+  const kept: (() => readonly Metric[])[] = []
   const collectors: (() => void)[] = []
-  const keep = (type: string, { name, help }: Described, lines: () => readonly string[]): void => {
-    metrics.push({ head: `# HELP ${name} ${escaped(help)}\n# TYPE ${name} ${type}\n`, lines })
+  const keep = (type: Metric['type'], { name, help }: Described, samples: () => readonly MetricSample[]): void => {
+    kept.push(() => [{ name, help, type, samples: samples() }])
   }
-  const single = (type: string, metric: Described): Gauge => {
-    const { gauge, lines } = singles(metric)
-    keep(type, metric, lines)
+  const single = (type: Metric['type'], metric: Described): Gauge => {
+    const { gauge, samples } = singles(metric)
+    keep(type, metric, samples)
     return gauge
   }
   return {
     counter: (metric) => single('counter', metric),
     gauge: (metric) => single('gauge', metric),
     histogram(metric, bounds) {
-      const { histogram, lines } = buckets(metric, bounds)
-      keep('histogram', metric, lines)
+      const { histogram, samples } = buckets(metric, bounds)
+      keep('histogram', metric, samples)
       return histogram
     },
     collect: (before) => void collectors.push(before),
+    include: (read) => void kept.push(read),
     text() {
       for (const before of collectors) before()
-      return metrics
-        .map(
-          ({ head, lines }) =>
-            head +
-            lines()
-              .map((each) => `${each}\n`)
-              .join(''),
-        )
-        .join('\n')
+      return metricsText(kept.flatMap((read) => read()))
     },
   }
 }

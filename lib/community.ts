@@ -1,5 +1,6 @@
 import { type Chance, systemChance } from './base/chance.ts'
 import { idGenerator } from './base/ids.ts'
+import { type Metric, metricsText } from './base/metric.ts'
 import type { CommittedEvent } from './events/catalogue.ts'
 import { type Audit, actorOf, auditOf } from './host/audit/audit.ts'
 import { changesOf, historyActor, lineIds } from './host/audit/changes.ts'
@@ -24,8 +25,9 @@ import { type Reports, reportsOf } from './host/reports.ts'
 import { type Tags, tagsOf } from './host/tags.ts'
 import { togetherOf } from './host/together.ts'
 import { addressOf, cutsUnread, discardBody, fromRequest, type HttpResponse, type Incoming, toResponse } from './http/exchange.ts'
-import type { InFlight } from './http/in-flight.ts'
+import { type InFlight, inFlightCounter } from './http/in-flight.ts'
 import { previews } from './http/previews.ts'
+import { requestMetrics } from './http/request-metrics.ts'
 import { server } from './http/serve.ts'
 import type { Traffic } from './http/traffic.ts'
 import { pipeline } from './kernel/pipeline.ts'
@@ -145,8 +147,14 @@ export interface Community extends HostCalls {
    * its scopes. For what stands in front of the API and takes its tokens, such as the tools for agents.
    */
   readonly tokenRefusal: (request: Request) => Promise<Response | undefined>
-  /** How much is in flight now, for metrics. */
+  /** How much is in flight now. */
   readonly inFlight: () => InFlight
+  /**
+   * The metrics of the requests of this process, and of its faults. The server `folkmoot serve` has the same.
+   * @param as `'text'` for the text format of Prometheus, which is the default; `'list'` for a registry of your own
+   */
+  metrics(as?: 'text'): string
+  metrics(as: 'list'): readonly Metric[]
   /**
    * The requests of a network that this process has served: by hour, and by key with its use of the rate limit.
    * @param network its id or subdomain
@@ -209,7 +217,16 @@ export function createCommunity(options: Options): Community {
  * @param warn takes hints for developers
  */
 export function communityOf(options: Options, chance: Chance, warn?: Warn): Community {
-  const settings = settingsOf(options, chance, warn)
+  const given = settingsOf(options, chance, warn)
+  const inFlight = inFlightCounter(given.limits)
+  const { count, fault, metrics: metricList } = requestMetrics(inFlight.figures)
+  const settings: Settings = {
+    ...given,
+    report(error, about) {
+      fault()
+      given.report(error, about)
+    },
+  }
   const { storage, clock, basePath } = settings
   const newId = idGenerator(clock, chance)
   const newLineId = lineIds(clock, chance)
@@ -231,17 +248,24 @@ export function communityOf(options: Options, chance: Chance, warn?: Warn): Comm
     run: pipeline(inside, own),
     calls: hostCalls(inside, own, newOwnId),
   }))
-  const { serve, tokenRefusal, settled, inFlight, trafficOf } = server(
+  const { serve, tokenRefusal, settled, trafficOf } = server(
     operations,
     settings,
     pipeline(settings, transactions),
     documents,
     (request) => rehearsal.preview(({ run }) => run.value(request)),
+    { inFlight, count },
   )
   const owns = (pathname: string): boolean => {
     if (!pathname.startsWith(basePath)) return false
     const path = pathname.slice(basePath.length)
     return path === apiRoot || path.startsWith(`${apiRoot}/`) || path === webhooksSpec || path === `${webhooksSpec}/`
+  }
+
+  function metrics(as?: 'text'): string
+  function metrics(as: 'list'): readonly Metric[]
+  function metrics(as: 'text' | 'list' = 'text') {
+    return as === 'list' ? metricList() : metricsText(metricList())
   }
 
   const respond = async (request: Request, requestId?: () => unknown) => {
@@ -268,7 +292,8 @@ export function communityOf(options: Options, chance: Chance, warn?: Warn): Comm
       const response = await tokenRefusal(fromRequest(request))
       return response && toResponse(response, request.method)
     },
-    inFlight,
+    inFlight: inFlight.figures,
+    metrics,
     basePath,
     owns,
     ...calls,

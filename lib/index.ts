@@ -3,6 +3,7 @@ import './base/supported-runtime.ts'
 
 export type { AuditAction, AuditSubjectType } from './audit-actions.ts'
 export type { Clock } from './base/clock.ts'
+export type { Metric, MetricSample } from './base/metric.ts'
 export type { Span, SpanFacts, SpanStart, Tracing } from './base/tracing.ts'
 export type { AboutRequest, CallOptions, Community, HostCalls, JoinedCommunity } from './community.ts'
 export { createCommunity } from './community.ts'

@@ -144,3 +144,5 @@ export function inFlightCounter(limits: Limits) {
     },
   }
 }
+
+export type InFlightCounter = ReturnType<typeof inFlightCounter>

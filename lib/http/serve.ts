@@ -14,9 +14,10 @@ import { authenticator, bearerToken, type Caller } from './caller/authenticate.t
 import { recheckIn } from './caller/recheck-caller.ts'
 import { deprecationHeaders } from './deprecation.ts'
 import { type HttpResponse, type Incoming, jsonResponse } from './exchange.ts'
-import { inFlightCounter, type Usage } from './in-flight.ts'
+import type { InFlightCounter, Usage } from './in-flight.ts'
 import { PreviewRecord, previewedIn, previewRoute, previews } from './previews.ts'
 import { requestIdOf } from './request-id.ts'
+import type { RequestMetrics } from './request-metrics.ts'
 import { inRequestSpan, nameSpan } from './request-span.ts'
 import { routeTable } from './routes.ts'
 import { printOf, readForm, readJson, readOptionalJson } from './steps/body.ts'
@@ -35,6 +36,11 @@ interface Target {
   readonly params: Readonly<Record<string, string>>
   /** An id or a subdomain. */
   readonly network: string
+}
+
+/** What counts the requests. */
+interface Counting extends Pick<RequestMetrics, 'count'> {
+  readonly inFlight: InFlightCounter
 }
 
 /** A request for an operation. */
@@ -58,11 +64,11 @@ export function server(
   { text }: Pipeline,
   documents: Documents,
   preview: (request: OperationRequest) => Promise<Preview>,
+  { inFlight, count }: Counting,
 ) {
   const { basePath, limits, tracing } = settings
   const match = routeTable(operations)
   const { withCaller, requireWorking, settled } = authenticator(settings)
-  const inFlight = inFlightCounter(limits)
   const traffic = trafficCounter(settings.clock)
 
   let isHinted = false
@@ -83,6 +89,7 @@ export function server(
     let operation: string | undefined
     let deprecated: Deprecation | undefined
     let response: HttpResponse
+    const began = settings.clock.now()
     try {
       usage = inFlight.begin()
       const target = await targetOf(incoming)
@@ -100,12 +107,14 @@ export function server(
       response = failureResponse(error, headers, operation, incoming)
     }
     if (deprecated) response = { ...response, headers: { ...response.headers, ...deprecationHeaders(deprecated) } }
-    if (!usage) return response
-    const used = usage
-    if (used.network !== '') traffic.count(used.network, used.key, response.status, headers)
-    used.becomeResponse(response.body?.length ?? 0)
-    if (incoming.whenSent) incoming.whenSent(() => used.end())
-    else used.end()
+    if (usage && usage.network !== '') traffic.count(usage.network, usage.key, response.status, headers)
+    usage?.becomeResponse(response.body?.length ?? 0)
+    const end = () => {
+      usage?.end()
+      count(operation, response.status, settings.clock.now() - began)
+    }
+    if (incoming.whenSent) incoming.whenSent(end)
+    else end()
     return response
   }
 
@@ -228,7 +237,7 @@ export function server(
     }
   }
 
-  return { serve, tokenRefusal, settled, inFlight: inFlight.figures, trafficOf: traffic.of }
+  return { serve, tokenRefusal, settled, trafficOf: traffic.of }
 }
 
 const noQuery = {}

@@ -1,4 +1,5 @@
 /** The relay's figures for Prometheus. Endpoints are labelled by their id: a URL may hold a secret. */
+
 import { hostEventName, webhookName } from '../../../lib/events/catalogue.ts'
 import { contentType, createRegistry } from '../../prometheus.ts'
 import { systemClock } from '../clock.ts'

@@ -14,7 +14,6 @@ export interface RequestEntry {
 }
 
 export interface Watcher {
-  began(): void
   ended(seen: RequestEntry): void
 }
 
@@ -56,7 +55,6 @@ function health(path: '/livez' | '/readyz', phase: Phase, request: IncomingMessa
 
 function watch(watcher: Watcher, path: string, request: IncomingMessage, response: ServerResponse): void {
   const began = performance.now()
-  watcher.began()
   response.once('close', () =>
     watcher.ended({
       request,

@@ -16,11 +16,10 @@ export function watcherOf({ operations, metrics, access }: WatcherParts): Watche
   if (!metrics && !access) return undefined
   const nameOf = operationNames(operations)
   return {
-    began: () => metrics?.began(),
     async ended({ request, path, status, milliseconds }) {
       const method = request.method ?? 'GET'
       const operation = await nameOf(method, path)
-      metrics?.ended({ operation, status, milliseconds })
+      metrics?.count(operation ?? undefined, status, milliseconds)
       access?.({ method, path, status, operation, milliseconds, from: request.socket.remoteAddress ?? null })
     },
   }

@@ -4,6 +4,7 @@ import { idGenerator } from '../../../lib/base/ids.ts'
 import { fail, notFound } from '../../../lib/errors.ts'
 import { defaultTextLimits } from '../../../lib/fields.ts'
 import { fromRequest } from '../../../lib/http/exchange.ts'
+import { inFlightCounter } from '../../../lib/http/in-flight.ts'
 import { server } from '../../../lib/http/serve.ts'
 import { pipeline } from '../../../lib/kernel/pipeline.ts'
 import { transactionsOf } from '../../../lib/kernel/transactions.ts'
@@ -38,7 +39,9 @@ async function asked(path: string, authorised = true) {
   const { storage, clock, token } = await createTestCommunity()
   const settings = settingsOf({ storage, clock }, systemChance)
   const runOperation = pipeline(settings, transactionsOf(settings, idGenerator(clock, systemChance)))
-  const { serve } = server(operations, settings, runOperation, new Map(), () => Promise.reject(new Error('no preview')))
+  const counting = { inFlight: inFlightCounter(settings.limits), count: () => undefined }
+  const noPreview = () => Promise.reject(new Error('no preview'))
+  const { serve } = server(operations, settings, runOperation, new Map(), noPreview, counting)
   const headers = { authorization: `Bearer ${authorised ? token : 'none'}` }
   const response = await serve(fromRequest(new Request(`https://api.test/admin/v1/networks/1${path}`, { headers })))
   return { status: response.status, deprecation: response.headers['deprecation'], sunset: response.headers['sunset'] }
