@@ -114,7 +114,7 @@ test('a preview beside a running server is refused by the rules of its relay', a
   await community.networks.create(demoNetwork)
   const guard = { allowHttp: false, allowPrivate: false, allowAddresses: [], ports: [] }
   const previewOf = previewsOf(community, async (calls) => withRelayRules(calls, guard))
-  const add = (url: string) => previewOf('endpoints.upsert', [{ network_id: '1', url, key: true }])
+  const add = (url: string) => previewOf('endpoints.upsert', [{ network: '1', url, key: true }])
   await expect(add('https://localhost/hook')).rejects.toThrow(refusedByRelay)
   expect(await add('https://example.org/hook')).toMatchObject({ rows: { webhook_endpoints: { inserted: 1 } } })
 })

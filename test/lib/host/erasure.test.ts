@@ -136,7 +136,7 @@ describe('an erasure', () => {
     expect(erased).toEqual({
       ...{ id: zed.id, network_id: '1', created_at: now, updated_at: now, email: '', first_name: '', last_name: '' },
       ...{ role: 'moderator', member_type: 'full', state: 'deleted', is_banned: false, ban_reason: null },
-      ...{ left_at: now, left_by: { id: run.owner.id, name: 'Ada Host' }, erased_at: now },
+      ...{ left_at: now, left_by: { id: run.owner.id, name: 'Ada Host' }, erased_at: now, last_visited_at: null },
     })
     expect(await stored(run)).not.toMatch(traces)
     expect(run.files.size).toBe(0)
