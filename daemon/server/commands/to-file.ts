@@ -1,7 +1,7 @@
 /** Writes the texts of an export, to standard output or to a file that is there under its name only when it is whole. */
-import { once } from 'node:events'
-import { createWriteStream, existsSync } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
+import { errorCode } from '../../../adapters/files/errors.ts'
 import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
 
@@ -17,18 +17,24 @@ export async function writeTexts(texts: AsyncIterable<string>, to: string, out: 
     return
   }
   const unfinished = `${to}.unfinished`
-  const file = createWriteStream(unfinished, { mode: 0o600, flush: true })
+  // Of the file alone: that the texts cannot be read is another fault.
+  const written = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
+      throw new UsageError(`${to} cannot be written (${errorCode(error)}): choose another place`, { cause: error })
+    })
   try {
-    await once(file, 'open')
-    for await (const text of texts) if (!file.write(text)) await once(file, 'drain')
-    file.end()
-    await once(file, 'finish')
-    await rename(unfinished, to)
+    // What an earlier export has left may be readable for others.
+    await written(rm(unfinished, { force: true }))
+    const file = await written(open(unfinished, 'wx', 0o600))
+    try {
+      for await (const text of texts) await written(file.appendFile(text))
+      await written(file.sync())
+    } finally {
+      await file.close()
+    }
+    await written(rename(unfinished, to))
   } catch (error) {
-    file.destroy()
     await rm(unfinished, { force: true }).catch(() => undefined)
-    throw error instanceof Error && 'code' in error && 'syscall' in error
-      ? new UsageError(`${to} cannot be written (${String(error.code)}): choose another place`)
-      : error
+    throw error
   }
 }
