@@ -46,16 +46,16 @@ const textLine = (
 })
 
 const [rate, addresses] = [
-  textLine('rate_per_second', 'Deliveries per second, at most (optional)', undefined, html`inputmode="decimal"`),
+  textLine('rate_per_second', 'Deliveries per second, at most', 'Empty: no limit.', html`inputmode="decimal"`),
   textLine(
     'allow_addresses',
-    'Allowed addresses (optional)',
-    'It is sent to these addresses alone, of those that the relay allows.',
+    'Allowed IP addresses',
+    'Events are sent to these alone. Empty: wherever the address above leads.',
     html`placeholder="192.0.2.5, 198.51.100.0/24"`,
   ),
 ]
 
-/** In the order of the forms. The compiler requires a new one. */
+/** In the order of the forms. The compiler requires a new one; one that isn't `basic` is folded away. */
 const attributes: { readonly [Name in AttributeName]: FormAttribute<Endpoint[Name]> } = {
   url: {
     input: (_, form, problems) =>
@@ -103,8 +103,8 @@ const attributes: { readonly [Name in AttributeName]: FormAttribute<Endpoint[Nam
       field(
         {
           name: 'filter',
-          label: 'Filter (optional)',
-          hint: 'Conditions on the payload, or on the changed fields, as JSON. It holds for later events.',
+          label: 'Filter',
+          hint: 'Conditions on the content of an event, or on what has changed, as JSON. Empty: each event of those above.',
           problems,
         },
         (given) =>
@@ -132,17 +132,20 @@ const attributes: { readonly [Name in AttributeName]: FormAttribute<Endpoint[Nam
   },
   client_identity: textLine(
     'client_identity',
-    'Client certificate (optional)',
-    'The name of a certificate in the settings of the relay, which then presents it. Usually empty.',
+    'Client certificate',
+    'The name of a certificate that the operator of your server has set up. Empty: none is presented.',
   ),
   ca: textLine(
     'ca',
-    'Private authority (optional)',
-    'The name of an authority in the settings of the relay, if the receiver has a certificate of your own. Usually empty.',
+    'Certificate authority',
+    'The name of an authority that the operator of your server has set up. Empty: those that browsers trust.',
   ),
 }
 
 const names = Object.keys(attributes) as AttributeName[]
+/** Those that each endpoint needs. */
+const basic: readonly AttributeName[] = ['url', 'name', 'events']
+const advanced = names.filter((name) => !basic.includes(name))
 /** Those beside which a problem is shown. */
 const fields = [...names, 'key', 'secrets', 'headers']
 
@@ -193,35 +196,31 @@ function eventChoice(view: View, form: Form, problems: Problems): Html {
 
 function endpointForm(view: View, form: Form, problems: Problems, isNew: boolean, back: string): Html {
   const title = isNew ? 'Add an endpoint' : 'Edit the endpoint'
-  const moved = field(
+  const key = field(
     {
       name: 'key',
-      label: 'Key (only for an address at another server)',
-      hint: 'Another server gets neither the key nor the headers that are there: give both again. Empty: the key stays.',
+      ...(isNew
+        ? { label: 'Key', hint: 'Sent as Authorization: Bearer. Empty: a random key is made and shown once.' }
+        : {
+            label: 'Key for another server',
+            hint: 'An address at another server needs the key and the headers again. Empty: the key stays.',
+          }),
       problems,
     },
     (attributes) => html`<input ${attributes} type="text" autocomplete="off" spellcheck="false" value="${form.get('key')}">`,
   )
-  const credentials = html`${field(
-    {
-      name: 'key',
-      label: 'Key (optional)',
-      hint: 'Sent as Authorization: Bearer. Empty: a random key is made and shown once, unless you give an Authorization header below.',
-      problems,
-    },
-    (attributes) => html`<input ${attributes} type="text" autocomplete="off" spellcheck="false" value="${form.get('key')}">`,
-  )}
-${group(
-  { name: 'secrets', label: 'Signature', hint: 'The receiver checks with the secret that a delivery is yours.', problems },
-  html`${check('checkbox', 'secrets', 'make', 'Make a signing secret', form.get('sent') === '' || form.has('secrets'))}<br>
+  const isSigned = form.get('sent') === '' || form.has('secrets')
+  const signature = html`${group(
+    { name: 'secrets', label: 'Signature', hint: 'The receiver checks with the secret that a delivery is yours.', problems },
+    html`${check('checkbox', 'secrets', 'make', 'Make a signing secret', isSigned)}<br>
 ${check('checkbox', 'pair', 'make', 'As a key pair (ed25519): the receiver gets the public key', form.has('pair'))}`,
-)}<input type="hidden" name="sent" value="1">`
+  )}`
   const headers = html`${field(
     {
       name: 'headers',
-      label: 'Headers (optional)',
+      label: 'Headers',
       hint: isNew
-        ? 'Sent with every delivery. One per line, such as X-Api-Key: value. Values are not shown again.'
+        ? 'Sent with every delivery. One per line. Values are not shown again. An Authorization header takes the place of the key.'
         : 'One per line. They replace all that are there; empty keeps those. An Authorization header replaces the key.',
       problems,
     },
@@ -229,17 +228,20 @@ ${check('checkbox', 'pair', 'make', 'As a key pair (ed25519): the receiver gets 
       html`<textarea ${attributes} rows="3" autocomplete="off" spellcheck="false" placeholder="X-Api-Key: value">${form.get('headers')}</textarea>`,
   )}
 ${!isNew && html`<p>${check('checkbox', 'remove_headers', 'yes', 'Remove all headers', form.has('remove_headers'))}</p>`}`
-  // Every attribute has its input: one without would be cleared.
-  const before: Readonly<Partial<Record<AttributeName, Html>>> = {
-    order: isNew ? html`${credentials}${onceField()}` : moved,
-    events: headers,
-  }
+  const inputs = (those: readonly AttributeName[]) => those.map((name) => attributes[name].input(view, form, problems))
+  const folded = [...advanced, 'key', 'headers', 'pair', 'remove_headers']
+  const isOpen =
+    (isNew && !isSigned) ||
+    folded.some((name) => problems.has(name) || !['', 'none'].includes(form.get(name))) ||
+    problems.has('secrets')
   return layout(
     view,
     title,
     html`<h1>${title}</h1>${summary(problems)}
-<form method="post" action="${isNew ? view.link('webhooks') : ''}">
-${names.map((name) => html`${before[name]}${attributes[name].input(view, form, problems)}`)}
+<form method="post" action="${isNew ? view.link('webhooks') : ''}">${isNew && html`${onceField()}<input type="hidden" name="sent" value="1">`}
+${inputs(basic)}
+<details class="card" ${isOpen && html`open`}><summary>Advanced <span class="soft small">all optional</span></summary>
+${key}${isNew && signature}${headers}${inputs(advanced)}</details>
 <p class="row"><button class="primary">${isNew ? 'Add the endpoint' : 'Save'}</button> <a class="button" href="${back}">Cancel</a></p>
 </form>`,
   )

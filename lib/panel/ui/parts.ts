@@ -91,8 +91,9 @@ interface Field {
 }
 
 /** A field with its label, its hint and its problem, which assistive technology reads together. */
-export function field({ name, label, hint, problems }: Field, control: (attributes: Html) => Html): Html {
-  const problem = problems.get(name)
+export function field(given: Field, control: (attributes: Html) => Html): Html {
+  const { name, label, hint } = given
+  const problem = named(given)
   const described = [hint && `${name}-hint`, problem && `${name}-wrong`].filter(Boolean).join(' ')
   // Of several the browser takes the first.
   const wrongHere = problem && html`aria-invalid="true" autofocus`
@@ -111,6 +112,13 @@ ${hint && html`<p class="hint" id="${name}-hint">${hint}</p>`}${wrong(name, prob
 
 const wrong = (name: string, problem: string | undefined) =>
   problem && html`<p class="wrong" id="${name}-wrong">${capital(problem)}</p>`
+
+/** A problem with the name that the form gives its field. */
+function named({ name, label, problems }: Field): string | undefined {
+  const problem = problems.get(name)
+  if (typeof label !== 'string' || !problem?.startsWith(`${name} `)) return problem
+  return label.replace(/ \(.*/, '') + problem.slice(name.length)
+}
 
 /** The problem of the whole form, and the news that fields have some. */
 export function summary(problems: Problems): Html | '' {

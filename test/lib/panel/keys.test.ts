@@ -48,7 +48,7 @@ test('a refused form keeps its values and shows each problem next to its field',
     ['expires_at', '2001-01-01'],
   ])
   expect(status).toBe(422)
-  expect(text).toMatch(/<p class="wrong" id="member_id-wrong">Member_id must be a member: no member has this address<\/p>/)
+  expect(text).toMatch(/<p class="wrong" id="member_id-wrong">Acts for must be a member: no member has this address<\/p>/)
   expect(text).toContain('value="nobody@example.org"')
 
   const second = (await post('1/keys', { name: '', expires_at: '2001-01-01' })).text

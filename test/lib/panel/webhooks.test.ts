@@ -46,7 +46,7 @@ test('an address that is taken, or none, is refused next to its field, and the c
     ['events', 'PostCreatedHook'],
   ])
   expect(taken.status).toBe(422)
-  expect(taken.text).toContain('Url has already been taken by another endpoint')
+  expect(taken.text).toContain('Address has already been taken by another endpoint')
   expect(taken.text).toMatch(/value="PostCreatedHook" checked/)
   const wrong = (await post('1/webhooks', { url: 'javascript:alert(1)', rate_per_second: 'many' })).text
   expect(wrong).toContain('id="url-wrong"')
@@ -63,7 +63,7 @@ test('an address that relays refuse by default is taken with a warning, and port
   expect((await get(`1/webhooks/${id}?done=saved`)).text).toContain('Relays refuse this address, unless their settings allow it')
   expect((await get(`1/webhooks/${id}`)).text).not.toContain('Relays refuse this address')
   expect((await post('1/webhooks', { url })).text).not.toContain('Relays refuse this address')
-  expect((await post('1/webhooks', { url: 'https://example.org:0/' })).text).toContain('Url must have another port than 0')
+  expect((await post('1/webhooks', { url: 'https://example.org:0/' })).text).toContain('Address must have another port than 0')
 })
 
 test('an endpoint is edited, paused, resumed, rotated and deleted by forms', async () => {
@@ -328,4 +328,85 @@ test('a form of an endpoint that was refused may be sent again, as it was and me
   const rotate = async (keepOldSeconds: string) =>
     (await post(`1/webhooks/${id}/rotate`, { key: 'make', keepOldSeconds, once: form })).status
   expect([await rotate('-1'), await rotate('-1'), await rotate('60'), await rotate('60')]).toEqual([422, 422, 200, 409])
+})
+
+/** The names of the fields that a form shows, and of those that are folded away; whether they are unfolded. */
+function fieldsOf(text: string) {
+  const [whole, open = '', folded = ''] =
+    /<details class="card" ?(open)?[^>]*><summary>Advanced[\s\S]*?<\/summary>([\s\S]*)<\/details>/.exec(text) ?? ['']
+  const namesIn = (part: string) => [
+    ...new Set([...part.matchAll(/<(?:input|select|textarea)[^>]* name="(\w+)"/g)].map(([, name]) => name)),
+  ]
+  return { shown: namesIn(text.replace(whole, '')).toSorted(), folded: namesIn(folded), isOpen: open === 'open' }
+}
+
+test('the form shows address, name and events, and folds the rest', async () => {
+  const { get, community } = await createTestPanel()
+  const added = fieldsOf((await get('1/webhooks/new')).text)
+  expect(added.shown).toEqual(['events', 'name', 'once', 'sent', 'url', 'which'])
+  expect(added.folded.toSorted()).toEqual(
+    [
+      'allow_addresses',
+      'ca',
+      'client_identity',
+      'filter',
+      'headers',
+      'key',
+      'order',
+      'pair',
+      'rate_per_second',
+      'secrets',
+    ].toSorted(),
+  )
+  expect(added.isOpen).toBe(false)
+  const { id } = await community.endpoints.upsert({ network: '1', url, name: 'Billing', key: true, events: ['PostCreatedHook'] })
+  const edited = fieldsOf((await get(`1/webhooks/${id}/edit`)).text)
+  expect(edited.shown).toEqual(['events', 'name', 'url', 'which'])
+  expect([edited.folded.includes('key'), edited.isOpen]).toEqual([true, false])
+})
+
+test.each([
+  { url: 'https://b.test/', order: 'fifo' },
+  { url: 'https://b.test/', rate_per_second: 5 },
+  { url: 'https://b.test/', filter: { path: '/space_id', equals: '1' } },
+  { url: 'https://b.test/', allow_addresses: ['192.0.2.1'] },
+  { url: 'https://b.test/', client_identity: 'mine' },
+  { url: 'https://b.test/', ca: 'ours' },
+] as const)('the folded part is open if it has a value: %j', async (attributes) => {
+  const { get, community } = await createTestPanel()
+  const { id } = await community.endpoints.upsert({ network: '1', key: true, ...attributes })
+  expect(fieldsOf((await get(`1/webhooks/${id}/edit`)).text).isOpen).toBe(true)
+})
+
+test.each([
+  [{ rate_per_second: 'many' }, true],
+  [{ headers: 'no colon' }, true],
+  [{ filter: '{' }, true],
+  [{ key: 'a key of mine' }, true],
+  [{ pair: 'make' }, true],
+  [{ secrets: '' }, false],
+  [{}, false],
+])('after a refusal the folded part of the form is open if it has a value or a problem: %j', async (values, isOpen) => {
+  const { post } = await createTestPanel()
+  const { status, text } = await post('1/webhooks', { url: 'no address', sent: '1', secrets: 'make', ...values })
+  expect([status, fieldsOf(text).isOpen]).toEqual([422, isOpen])
+})
+
+test('a signature that was turned off stays visible', async () => {
+  const { post } = await createTestPanel()
+  expect(fieldsOf((await post('1/webhooks', { url: 'no address', sent: '1' })).text).isOpen).toBe(true)
+})
+
+test('an address at another server opens the field of the key that it needs', async () => {
+  const { post, community } = await createTestPanel()
+  const { id } = await community.endpoints.upsert({ network: '1', url, key: true })
+  const { status, text } = await post(`1/webhooks/${id}/edit`, { url: 'https://elsewhere.example/', which: 'every' })
+  expect([status, fieldsOf(text).isOpen, /id="key-wrong"/.test(text)]).toEqual([422, true, true])
+})
+
+test('a problem names its field as the form does', async () => {
+  const { post } = await createTestPanel()
+  const wrong = (await post('1/webhooks', { url: 'ftp://a.test/', rate_per_second: '-1' })).text
+  expect(wrong).toMatch(/id="url-wrong">Address must be/)
+  expect(wrong).toMatch(/id="rate_per_second-wrong">Deliveries per second, at most must be/)
 })
