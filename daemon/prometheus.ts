@@ -25,6 +25,8 @@ export interface Gauge extends Counter {
 
 export interface Histogram {
   observe(value: number, labels?: Labels): void
+  /** Ends the series of these labels. */
+  remove(labels: Labels): void
 }
 
 export interface Registry {
@@ -75,7 +77,10 @@ function singles(metric: Described) {
 
 function buckets(metric: Described, bounds: readonly number[]) {
   const { all, at } = seriesOf(metric, () => new Observed(bounds))
-  const histogram: Histogram = { observe: (value, labels = {}) => at(labels).state.add(value) }
+  const histogram: Histogram = {
+    observe: (value, labels = {}) => at(labels).state.add(value),
+    remove: (labels) => void all.delete(labelsText(labels)),
+  }
   return { histogram, samples: () => Array.from(all.values()).flatMap(({ labels, state }) => state.samples(metric.name, labels)) }
 }
 

@@ -8,7 +8,7 @@ import type { RelayAdmin } from './relay-admin.ts'
  * program may have the port by now, or a relay of another version.
  */
 export const versionHeader = 'folkmoot-control'
-export const controlVersion = '1'
+export const controlVersion = '2'
 
 const { network_id, endpoint_id, event_id } = deliveryFilter.entries
 const network = network_id.wrapped

@@ -56,7 +56,7 @@ export interface EndpointStatus {
   /** Whether it needs what this version of the relay does not know. */
   readonly set_aside: boolean
   /** In the status of one network, the last 24 hours, the oldest first; hours without an attempt may be left out. */
-  readonly hours: readonly AttemptCount[]
+  readonly hours: readonly HourCount[]
 }
 
 /** A relay that works on the store now. */
@@ -83,6 +83,14 @@ export interface AttemptCount {
   readonly delivered: number
   /** Those with any other outcome, such as a 500 or a time-out. */
   readonly failed: number
+}
+
+/** The attempts of one hour, and how long the receiver took. */
+export interface HourCount extends AttemptCount {
+  /** Attempts with a response or a time-out, by their duration: up to 10, 25, 50, 100, 250, 500, 1000, 2500, 5000 and 10,000 ms, and longer. */
+  readonly durations: readonly number[]
+  /** The longest of these, in milliseconds; 0 if there is none. */
+  readonly slowest: number
 }
 
 /** The relays and their endpoints: all of them, or those of one network. */

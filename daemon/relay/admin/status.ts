@@ -3,7 +3,7 @@ import { mostOfEndpoint, type RelayActivity, type RelayStatus } from '../../../l
 import type { OperatorStore } from '../store/operator/operator-store.ts'
 import type { RelayBackend } from './backend.ts'
 
-/** The newest deliveries of each endpoint that charts are drawn from. */
+/** The newest deliveries of each endpoint that the chart of minutes is drawn from. */
 const newest = 10_000
 const minute = 60_000
 const day = 24 * 60 * minute
@@ -19,8 +19,8 @@ export async function statusOf(
     (await store.knownEndpoints()).filter(({ ref }) => probing.has(ref)).map((each) => `${each.network_id} ${each.id}`),
   )
   const endpoints = await (network_id === undefined ? store.endpoints() : store.endpointsOf(network_id))
-  const slots = network_id === undefined ? [] : await store.slots(network_id, backend.now() - day, day / 24, newest)
-  const hours = Map.groupBy(slots, ({ endpoint_id }) => endpoint_id)
+  const counted = network_id === undefined ? [] : await store.hours(network_id, backend.now() - day)
+  const hours = Map.groupBy(counted, ({ endpoint_id }) => endpoint_id)
   const notices = await store.notices(100)
   return {
     running: await backend.isRunning(store),
@@ -30,8 +30,8 @@ export async function statusOf(
       ...(each.activity === 'circuit open' && isProbing.has(`${each.network_id} ${each.endpoint_id}`)
         ? { activity: 'probing' as const }
         : {}),
-      hours: (hours.get(each.endpoint_id) ?? []).map(({ at, delivered, failed }) => ({
-        ...{ at: new Date(at).toISOString(), delivered, failed },
+      hours: (hours.get(each.endpoint_id) ?? []).map(({ endpoint_id: _, at, ...hour }) => ({
+        ...{ at: new Date(at).toISOString(), ...hour },
       })),
     })),
     notices: notices.filter((each) => network_id === undefined || each.network_id === network_id),

@@ -1,6 +1,7 @@
 /** The relay's figures for Prometheus. Endpoints are labelled by their id: a URL may hold a secret. */
 
 import { hostEventName, webhookName } from '../../../lib/events/catalogue.ts'
+import { durationBounds } from '../../../lib/relay/durations.ts'
 import { contentType, createRegistry } from '../../prometheus.ts'
 import { systemClock } from '../clock.ts'
 import type { RelayEvents } from '../events.ts'
@@ -37,9 +38,10 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
   const durations = registry.histogram(
     {
       name: 'relay_attempt_duration_seconds',
-      help: 'Duration of attempts.',
+      help: 'Duration of attempts, by endpoint.',
+      labelled: true,
     },
-    [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    durationBounds.map((bound) => bound / 1000),
   )
   const lag = registry.histogram(
     {
@@ -146,6 +148,7 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
   /** An endpoint is gone: its series end, and another one may have its label. */
   function forget(endpoint: string): void {
     for (const outcome of labels.get(endpoint) ?? []) attempts.remove({ endpoint, outcome })
+    durations.remove({ endpoint })
     labels.delete(endpoint)
   }
 
@@ -192,7 +195,7 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
       const endpoint = labelOf(report.endpoint_id)
       attempts.add(1, { endpoint, outcome: report.outcome })
       labels.get(endpoint)?.add(report.outcome)
-      durations.observe(report.milliseconds / 1000)
+      durations.observe(report.milliseconds / 1000, { endpoint })
       if (report.state !== 'delivered') return
       lag.observe(report.age / 1000)
       if (report.bytes > largeBytes) large.add(1, { event_type: knownType(report.event_type) })

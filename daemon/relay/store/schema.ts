@@ -3,6 +3,7 @@ import type { Dialect } from '../../../adapters/sql/dialect.ts'
 import type { Existing, Schema } from '../../../adapters/sql/migrations.ts'
 import type { SqlTable } from '../../../adapters/sql/schema.ts'
 import { attributeColumns } from './endpoint/endpoint-row.ts'
+import { buckets } from './hours.ts'
 
 const text = { type: 'text' } as const
 const perhapsText = { type: 'text', nullable: true } as const
@@ -133,6 +134,18 @@ const attempts: SqlTable = {
   options: clustered,
 }
 
+/** How many attempts of an endpoint were made in an hour, counted since 1970, and how long they took. */
+const hours: SqlTable = {
+  name: 'hours',
+  columns: {
+    ...{ endpoint: integer, hour: integer, delivered: smallCount, failed: smallCount, slowest: smallCount },
+    ...Object.fromEntries(buckets.map((name) => [name, smallCount])),
+  },
+  key: ['endpoint', 'hour'],
+  indexes: [{ name: 'hours_hour', on: 'hour' }],
+  options: { ...clustered, ...roomy },
+}
+
 const about = { network_id: perhapsText, endpoint_id: perhapsText, event_id: perhapsText }
 
 const notices: SqlTable = { name: 'notices', columns: { seq: identity, at: integer, kind: text, ...about, text } }
@@ -185,7 +198,7 @@ const leases: SqlTable = {
   options: roomy,
 }
 
-const shared = [meta, endpoints, events, deliveries, attempts, notices, quarantine, erasures]
+const shared = [meta, endpoints, events, deliveries, attempts, hours, notices, quarantine, erasures]
 
 /** The migration of a store of an earlier version. */
 export const remedy = 'start the relay first, which migrates them'

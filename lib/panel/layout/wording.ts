@@ -37,6 +37,9 @@ export const outcomeWords: Readonly<Record<string, string>> = {
   fault: 'Fault of the relay',
 }
 
+/** The name of an event, without the ending that it has on the wire. */
+export const eventName = ({ event_type }: Pick<DeliveryRow, 'event_type'>): string => event_type.replace(/Hook$/, '')
+
 const wordsOf = (outcome: string): string => outcomeWords[outcome] ?? outcome
 
 /** An attempt in words, such as "Error response 500". */

@@ -6,7 +6,7 @@ import type { AttemptRow, DeliveryPage, DeliveryRow, DeliveryState, EndpointStat
 import { callRelay, relayNote, requireValue } from '../layout/call-relay.ts'
 import { endpointNames } from '../layout/endpoint-names.ts'
 import { layout } from '../layout/layout.ts'
-import { attemptWords, latestWords, stateWords } from '../layout/wording.ts'
+import { attemptWords, eventName, latestWords, stateWords } from '../layout/wording.ts'
 import { may } from '../request/access.ts'
 import { type PanelResponse, page } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
@@ -20,8 +20,6 @@ const pageSize = 50
 const tones: Readonly<Record<DeliveryState, Tone>> = { pending: 'warn', delivered: 'good', dead: 'bad', skipped: 'calm' }
 
 const stateOf = ({ state }: Pick<DeliveryRow, 'state'>): Html => badge(tones[state] ?? 'calm', stateWords[state] ?? state)
-
-const nameOf = ({ event_type }: Pick<DeliveryRow, 'event_type'>): string => event_type.replace(/Hook$/, '')
 
 /** The health of the endpoints by their ids, if any of the deliveries waits. */
 async function healthOfEndpoints(view: View, deliveries: readonly DeliveryRow[]): Promise<ReadonlyMap<string, EndpointStatus>> {
@@ -90,9 +88,9 @@ async function list(view: View): Promise<PanelResponse> {
   const mayResend = may(view.visitor, 'deliveries.resend') && items.length > 0
   const rows = items.map(
     (each) => html`<tr>
-${mayResend && html`<td class="pick">${each.state !== 'pending' && html`<input type="checkbox" name="id" value="${each.id}" form="chosen" aria-label="Select ${nameOf(each)} ${each.event_id}">`}</td>`}
+${mayResend && html`<td class="pick">${each.state !== 'pending' && html`<input type="checkbox" name="id" value="${each.id}" form="chosen" aria-label="Select ${eventName(each)} ${each.event_id}">`}</td>`}
 <td class="state">${stateOf(each)}</td>
-<th scope="row"><a href="${view.link(`deliveries/${encodeURIComponent(each.id)}`)}">${nameOf(each)}</a><br><span class="small soft mono id">${each.event_id}</span></th>
+<th scope="row"><a href="${view.link(`deliveries/${encodeURIComponent(each.id)}`)}">${eventName(each)}</a><br><span class="small soft mono id">${each.event_id}</span></th>
 <td data-label="Endpoint" class="free">${own(nameOfEndpoint(each.endpoint_id))}</td>
 <td data-label="Outcome">${latestWords(each)}</td>
 <td data-label="Attempts">${number(each.attempts)}</td>
@@ -145,7 +143,7 @@ export async function deliveriesAbout(view: View, subject: string): Promise<Html
   const endpoint = endpointNames(items.length > 0 ? await view.community.endpoints.list(view.id) : [])
   const rows = items.map(
     (each) =>
-      html`<li><a href="${view.link(`deliveries/${encodeURIComponent(each.id)}`)}">${nameOf(each)}</a> ${stateOf(each)}<br><span class="small soft">${own(endpoint(each.endpoint_id))}, ${time(each.event_timestamp)}</span></li>`,
+      html`<li><a href="${view.link(`deliveries/${encodeURIComponent(each.id)}`)}">${eventName(each)}</a> ${stateOf(each)}<br><span class="small soft">${own(endpoint(each.endpoint_id))}, ${time(each.event_timestamp)}</span></li>`,
   )
   const none = next === null ? 'The relay has none about them.' : 'None among the newest deliveries of the network.'
   const list = items.length > 0 ? html`<ul class="list">${rows}</ul>` : html`<p class="soft">${none}</p>`
@@ -176,7 +174,7 @@ async function show(view: View): Promise<PanelResponse> {
   const body =
     delivery.body === null
       ? html`<p class="soft">The body is no longer kept.</p>`
-      : isForHost(nameOf(delivery))
+      : isForHost(eventName(delivery))
         ? html`<p class="soft">This event is for the host application, and its body is not shown. It has addresses that the API keeps back.</p>`
         : showsBody
           ? html`${jsonView(delivery.body, view.settings.masked)}<p><a href="${view.link(path)}">Hide the body</a></p>`
@@ -189,7 +187,7 @@ async function show(view: View): Promise<PanelResponse> {
     layout(
       view,
       'Delivery',
-      html`<div class="head"><h1>${nameOf(delivery)}</h1>${stateOf(delivery)}<div class="end">${resend}</div></div>
+      html`<div class="head"><h1>${eventName(delivery)}</h1>${stateOf(delivery)}<div class="end">${resend}</div></div>
 ${view.query.get('done') === 'resent' && news('good', html`<p>The delivery is queued again. Reload the page in a moment to see the new attempt.</p>`)}
 <dl><dt>Event id</dt><dd class="mono">${delivery.event_id}</dd><dt>Event time</dt><dd>${time(delivery.event_timestamp, '–', true)}</dd>
 <dt>Endpoint</dt><dd><a href="${view.link(`webhooks/${delivery.endpoint_id}`)}">${own(endpointNames(endpoints)(delivery.endpoint_id))}</a></dd>

@@ -1,9 +1,8 @@
 /** Webhook endpoints: the list, one endpoint, and its changes that need no form (interface.md, 11.1). */
-import { isoTime } from '../../base/clock.ts'
 import { isStorableId } from '../../base/ids.ts'
 import { found } from '../../errors.ts'
 import type { Endpoint } from '../../host/endpoint.ts'
-import { type AttemptCount, type EndpointStatus, mostOfEndpoint, type RelayStatus } from '../../relay/relay-admin.ts'
+import type { EndpointStatus, RelayStatus } from '../../relay/relay-admin.ts'
 import { addressNote } from '../layout/address-note.ts'
 import { callRelay, relayNote, stateBadge } from '../layout/call-relay.ts'
 import { confirmPage } from '../layout/confirm.ts'
@@ -13,9 +12,9 @@ import { attemptWords } from '../layout/wording.ts'
 import { may, type PanelAction } from '../request/access.ts'
 import { type PanelResponse, page, seeOther } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
-import { barChart } from '../ui/chart.ts'
 import { type Html, html } from '../ui/html.ts'
 import { empty, news, note, number, own, table, time } from '../ui/parts.ts'
+import { cards, failed, failedNote, lastDay, latestAttempts, waiting } from './webhook-health.ts'
 
 export async function endpointOf({ community, id, params }: View): Promise<Endpoint> {
   const given = params['id'] ?? ''
@@ -29,41 +28,6 @@ const isHosts = ({ audience }: Endpoint): boolean => audience === 'host'
 export async function ownEndpointOf(view: View): Promise<Endpoint> {
   const endpoint = await endpointOf(view)
   return found(isHosts(endpoint) ? undefined : endpoint, 'Endpoint')
-}
-
-const waiting = ({ pending }: EndpointStatus): string => `${number(pending)}${pending < mostOfEndpoint ? '' : '+'}`
-
-const failed = ({ dead }: EndpointStatus): string => `${number(dead)}${dead < mostOfEndpoint ? '' : '+'}`
-
-const hourMs = 3_600_000
-
-/** The 24 hours up to now: one without an attempt has a bar of no height. */
-function everyHour(given: readonly AttemptCount[], now: number): readonly AttemptCount[] {
-  const there = new Map(given.map((each) => [Math.floor(Date.parse(each.at) / hourMs), each]))
-  const last = Math.floor(now / hourMs)
-  return Array.from({ length: 24 }, (_, place) => {
-    const hour = last - 23 + place
-    return there.get(hour) ?? { at: isoTime(hour * hourMs), delivered: 0, failed: 0 }
-  })
-}
-
-/** The share of attempts of the last day that were delivered, with a chart of its hours. */
-function lastDay(health: EndpointStatus, now: number): Html {
-  const hours = everyHour(health.hours, now)
-  const delivered = hours.reduce((all, hour) => all + hour.delivered, 0)
-  const failed = hours.reduce((all, hour) => all + hour.failed, 0)
-  if (delivered + failed === 0) return html`<span class="soft">no attempt</span>`
-  const rate = `${Math.floor((delivered / (delivered + failed)) * 1000) / 10} %`
-  const bars = hours.map((hour) => ({
-    at: hour.at,
-    label: `${number(hour.delivered)} delivered, ${number(hour.failed)} failed`,
-    parts: [
-      { value: hour.delivered, kind: 'good' as const },
-      { value: hour.failed, kind: 'bad' as const },
-    ],
-  }))
-  const title = `Last day: ${number(delivered)} delivered, ${number(failed)} failed`
-  return html`<span class="keep"><span class="rate">${rate}</span> ${barChart({ title, bars, width: 128, height: 26, kind: 'spark' })}</span>`
 }
 
 const eventsOf = ({ events }: Endpoint): string => (events === null ? 'Every event' : `${number(events.length)} chosen`)
@@ -133,20 +97,6 @@ ${isOwn && may(visitor, 'endpoints.pause') && (stopped ? action(view, id, 'resum
 ${isOwn && may(visitor, 'endpoints.remove') && html`<a class="button danger" href="${link(`webhooks/${id}/remove`)}" data-dialog>Delete</a>`}`
 }
 
-/** What nothing sends again by itself, and the way to it. */
-function failedNote(view: View, health: EndpointStatus): Html | false {
-  const { endpoint_id, dead } = health
-  const query = { endpoint_id, state: 'dead' }
-  return (
-    dead > 0 &&
-    note(
-      'bad',
-      html`<p><a href="${view.link('deliveries', query)}">${failed(health)} ${dead === 1 ? 'delivery' : 'deliveries'} failed for good</a>, and ${dead === 1 ? 'is' : 'are'} not tried again.
-${may(view.visitor, 'deliveries.resend') && html`<a class="button" href="${view.link('deliveries/resend', { ...query, all: '1' })}" data-dialog>Resend failed (${failed(health)})</a>`}</p>`,
-    )
-  )
-}
-
 const orders = { none: 'No order: quickest', fifo: 'One at a time, oldest first', subject: 'In order for each member or record' }
 
 async function show(view: View): Promise<PanelResponse> {
@@ -160,15 +110,8 @@ async function show(view: View): Promise<PanelResponse> {
       html`<div class="head"><h1>${own(nameOf(endpoint))}</h1>${stateBadge(endpoint.enabled, health)}<div class="end">${buttons(view, endpoint, health)}</div></div>
 <p class="mono">${endpoint.url}</p>${resultOf(view)}${view.query.get('done') === 'saved' && addressNote(endpoint.url)}${relayNote(status)}
 ${isHosts(endpoint) && note('calm', html`<p>This is the host application’s own endpoint. It is changed in its code.</p>`)}
-<div data-refresh="10" data-part="failed">${health && failedNote(view, health)}</div>${health?.reason && note('bad', html`<p>${health.reason}</p>`)}
-${
-  health &&
-  html`<div class="grid" data-refresh="10" data-part="health">
-<div class="card"><div class="soft">Waiting</div><div class="big">${waiting(health)}</div>${health.oldest_pending_at && html`<div class="small">oldest ${time(health.oldest_pending_at)}</div>`}</div>
-<div class="card"><div class="soft">Last day</div>${lastDay(health, view.settings.clock.now())}<div class="small">last success ${time(health.last_success_at, 'never')}</div></div>
-<div class="card"><div class="soft">Last error</div><div>${health.last_error ?? (health.dead > 0 ? 'none since the last delivery' : 'none')}</div>
-<div class="small">${health.next_probe_at ? html`next try ${time(health.next_probe_at)}` : health.next_attempt_at && html`next attempt ${time(health.next_attempt_at)}`}</div></div></div>`
-}
+${health && failedNote(view, health)}${health?.reason && note('bad', html`<p>${health.reason}</p>`)}
+${health && cards(view, health)}${status.there && (await latestAttempts(view, endpoint.id))}
 <h2>Settings</h2>
 <dl><dt>Events</dt><dd>${endpoint.events === null ? 'Every event' : endpoint.events.map((name) => name.replace(/Hook$/, '')).join(', ')}</dd>
 ${endpoint.filter && html`<dt>Filter</dt><dd class="mono">${JSON.stringify(endpoint.filter)}</dd>`}
@@ -182,8 +125,7 @@ ${endpoint.header_names.length > 0 && html`<dt>Headers</dt><dd>${endpoint.header
 ${endpoint.public_keys.length > 0 && html`<dt>Public key</dt><dd class="mono">${endpoint.public_keys.join(', ')}</dd>`}
 ${endpoint.old_key_until && html`<dt>Old key</dt><dd>Valid until ${time(endpoint.old_key_until)}</dd>`}
 ${endpoint.old_secret_until && html`<dt>Old secret</dt><dd>Valid until ${time(endpoint.old_secret_until)}</dd>`}
-<dt>Added</dt><dd>${time(endpoint.created_at)}</dd></dl>
-<p class="row"><a href="${view.link('deliveries', { endpoint_id: endpoint.id })}">Deliveries of this endpoint</a></p>`,
+<dt>Added</dt><dd>${time(endpoint.created_at)}</dd></dl>`,
     ),
   )
 }

@@ -1,10 +1,13 @@
 /** A relay of a test: what the panel would be given by any implementation of the interface. */
 import type { DeliveryDetail, EndpointStatus, RelayAdmin, ResendRequest, TestResult } from '../../../lib/panel/index.ts'
+import { durationBounds } from '../../../lib/relay/durations.ts'
 
 type Health = Partial<Omit<EndpointStatus, 'hours'>> &
-  Pick<EndpointStatus, 'endpoint_id'> & { hours?: [delivered: number, failed: number][] }
+  Pick<EndpointStatus, 'endpoint_id'> & { hours?: [delivered: number, failed: number][]; durations?: number[]; slowest?: number }
 
-const healthOf = ({ hours = [], ...health }: Health, now: number): EndpointStatus => ({
+const none = Array.from(durationBounds, () => 0).concat(0)
+
+const healthOf = ({ hours = [], durations = none, slowest = 0, ...health }: Health, now: number): EndpointStatus => ({
   ...{ network_id: '1', name: null, origin: 'https://example.org', path: '/', state: 'active', circuit: 'closed' },
   ...{ disabled: null, unreadable: null, set_aside: false, failing_since: null },
   ...{ activity: 'delivering', reason: null, pending: 0, dead: 0, oldest_pending_at: null, last_success_at: null },
@@ -12,7 +15,7 @@ const healthOf = ({ hours = [], ...health }: Health, now: number): EndpointStatu
   ...health,
   // The last one is the present hour.
   hours: hours.map(([delivered, failed], place) => ({
-    ...{ at: new Date(now - (hours.length - 1 - place) * 3_600_000).toISOString(), delivered, failed },
+    ...{ at: new Date(now - (hours.length - 1 - place) * 3_600_000).toISOString(), delivered, failed, durations, slowest },
   })),
 })
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { catalogue } from '../../../lib/events/catalogue.ts'
 import type { RelayAdmin } from '../../../lib/panel/index.ts'
-import { relayOf } from './relay.ts'
+import { deliveryOf, relayOf } from './relay.ts'
 import { admin, createTestPanel } from './support.ts'
 
 const url = 'https://hooks.example.org/a'
@@ -124,6 +124,37 @@ test('the state of endpoints comes from the relay, and hostile responses to a te
   expect(relay.tested).toEqual([`1 ${id}`])
   expect(tested.text).toContain('&lt;script&gt;alert(1)')
   expect(tested.text).not.toContain('<script>alert')
+})
+
+test('the page of an endpoint has its latest attempts and how long its receiver took over the day', async () => {
+  const relay = relayOf({
+    1: [
+      deliveryOf('new', { state: 'pending', attempts: 0, last_attempt_at: null, last_outcome: null, milliseconds: null }),
+      deliveryOf('quick', { last_attempt_at: '2026-11-20T09:10:00.000Z', milliseconds: 12 }),
+      deliveryOf('late', {
+        last_attempt_at: '2026-11-20T09:50:00.000Z',
+        state: 'dead',
+        last_outcome: 'status',
+        last_status: 503,
+        milliseconds: 2340,
+      }),
+    ],
+  })
+  const { get, community } = await createTestPanel(admin, {
+    relay,
+    clock: { now: () => Date.parse('2026-11-20T10:00:30Z') },
+  })
+  const { id } = await community.endpoints.upsert({ network: '1', url, key: true })
+  const durations = [90, 0, 0, 0, 9, 0, 0, 0, 0, 0, 1]
+  relay.endpoints.push({ endpoint_id: id, hours: [[99, 1]], durations, slowest: 31_000 })
+  const { text } = await get(`1/webhooks/${id}`)
+  expect(text).toContain('aria-label="Response time of the last day, p95 of each hour: p50 6 ms, p95 183 ms, slowest 31,000 ms"')
+  expect(text).toContain('10:00 UTC: p50 6 ms, p95 183 ms, slowest 31,000 ms')
+  expect(text).toContain('09:00 UTC: no response')
+  const attempts = text.slice(text.indexOf('aria-label="Latest attempts"'), text.indexOf('<h2>Settings'))
+  expect([...attempts.matchAll(/deliveries\/(\w+)"/g)].map(([, each]) => each)).toEqual(['late', 'quick'])
+  expect(attempts).toMatch(/Error response<.*503<.*2,340 ms/s)
+  expect(relay.filters).toEqual([{ endpoint_id: id }])
 })
 
 test('a count that the relay has capped has a plus sign', async () => {

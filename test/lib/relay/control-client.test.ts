@@ -1,6 +1,7 @@
 /** The relay over its control port, when something is wrong with that port. `test/daemon/relay/operate` has the rest. */
 import { expect, test } from 'vitest'
 import { type RelayControlOptions, relayAdminOverControl } from '../../../lib/panel/index.ts'
+import { controlVersion } from '../../../lib/relay/calls.ts'
 
 const url = 'http://127.0.0.1:9464'
 const respondingWith = (body: unknown, status = 200) =>
@@ -41,7 +42,7 @@ test('the key is read again for each call, without the line end of its file', as
     key: async () => `${key}\n`,
     fetch: async (_, init) => {
       given.push(new Headers(init?.headers).get('authorization') ?? '')
-      return new Response('{"count":0,"exact":true}', { headers: { 'folkmoot-control': '1' } })
+      return new Response('{"count":0,"exact":true}', { headers: { 'folkmoot-control': controlVersion } })
     },
   })
   await admin.count({ network_id: '1' })

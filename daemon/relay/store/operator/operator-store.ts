@@ -10,6 +10,7 @@ import type {
   RunningRelay,
 } from '../../../../lib/relay/relay-admin.ts'
 import type { Endpoint } from '../endpoint/relay-endpoint.ts'
+import type { StoredHour } from '../hours.ts'
 import type { Notice } from '../notice.ts'
 
 /** Which deliveries; every condition that is given must hold. */
@@ -73,6 +74,8 @@ export interface OperatorStore {
    * @param newest how many of the newest deliveries of each endpoint are looked at
    */
   slots(network: string, since: number, length: number, newest: number): Promise<readonly Slot[]>
+  /** The attempts of each hour since a time (milliseconds since 1970), the oldest first; of about a day. */
+  hours(network: string, since: number): Promise<readonly StoredHour[]>
   /** Makes deliveries due again, with all their attempts before them, and returns those that were not due before. */
   makeDue(deliveries: readonly Due[]): Promise<readonly number[]>
   notices(limit: number): Promise<readonly NoticeStatus[]>

@@ -3,6 +3,7 @@ import type { DeliveryRow } from '../../../../lib/relay/relay-admin.ts'
 import { among, given, nextVersion, type Plan, type RelayDatabase, type Rows, rows, type SqlValue } from '../database.ts'
 import { endpointOf } from '../endpoint/endpoint-row.ts'
 import type { Endpoint } from '../endpoint/relay-endpoint.ts'
+import { hoursOf } from '../hours.ts'
 import type { Notice } from '../notice.ts'
 import { keepNotices } from '../plans/kept.ts'
 import { disable, resetEndpoint } from '../plans/reset-endpoint.ts'
@@ -62,6 +63,7 @@ export function operatorStore(database: RelayDatabase, status: EngineStatus): Op
     },
     end: async () => number((await query('SELECT coalesce(max(id), 0) + 1 AS n FROM $schema.deliveries'))[0] ?? {}, 'n'),
     slots: (network, since, length, newest) => database.read(() => slotsOf(database, network, since, length, newest)),
+    hours: (network, since) => database.read(() => hoursOf(network, since)),
     makeDue: (deliveries) => database.transaction(() => makeDue(database, deliveries), true),
     async notices(limit) {
       const found = await query('SELECT * FROM $schema.notices ORDER BY seq DESC LIMIT ?1', [limit])

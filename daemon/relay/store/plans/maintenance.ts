@@ -1,5 +1,6 @@
 /** Keeps a store small: counts, and deletes in parts, each too short to delay anyone. */
 import { among, type Plan, type RelayDatabase, row, rows } from '../database.ts'
+import { forgetHours } from '../hours.ts'
 import { number } from '../rows.ts'
 import type { Counts, Purge } from '../store.ts'
 import { eraseSome } from './erasures.ts'
@@ -103,6 +104,7 @@ export async function purge(database: RelayDatabase, before: Purge): Promise<num
   await database.transaction(function* () {
     yield* rows('UPDATE $schema.endpoints SET old = NULL, old_until = NULL WHERE old_until <= ?1', [before.now])
   })
+  await forgetHours(database, before.now)
   let sum = 0
   if (await database.transaction(() => eraseSome(database, before.now))) sum++
   for (const old of oldOnes(before, delivered, dead)) sum += await database.transaction(() => removed(old))

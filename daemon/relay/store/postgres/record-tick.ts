@@ -1,4 +1,5 @@
 /** Records ticks of the scheduler: one statement, which holds only as long as the lease does. */
+import { countingOf } from '../hours.ts'
 import type { Ingester } from '../plans/ingest.ts'
 import { LeaseLost, type Recorded, type Result, type Tick } from '../store.ts'
 import type { PostgresDatabase, Session } from './database.ts'
@@ -21,13 +22,14 @@ const recording = `
     UPDATE $schema.deliveries d SET state = g.state, lane = 1, due = g.due, attempts = g.attempts, interruptions = 0, at = g.at,
       milliseconds = g.milliseconds, status = g.status, outcome = g.outcome
     FROM given g WHERE d.id = ANY($4::bigint[]) AND d.id = g.id
-      AND CASE d.state WHEN 'pending' THEN true WHEN 'skipped' THEN g.state = 'delivered' ELSE false END RETURNING d.id),
+      AND CASE d.state WHEN 'pending' THEN true WHEN 'skipped' THEN g.state = 'delivered' ELSE false END RETURNING d.id, d.endpoint),
   kept AS (
     INSERT INTO $schema.attempts (delivery, number, at, milliseconds, status, outcome, answer, reason, answer_headers)
     SELECT id, attempts, at, milliseconds, status, outcome, answer, reason, answer_headers FROM given JOIN recorded USING (id)
     -- A delivery that succeeded at its first attempt has no row of its own here.
     WHERE state <> 'delivered' OR attempts > 1
     ON CONFLICT DO NOTHING),
+  counted AS (${countingOf('SELECT r.endpoint, g.at, g.milliseconds, g.status, g.outcome FROM given g JOIN recorded r USING (id)')}),
   states AS (
     UPDATE $schema.endpoints e SET state = coalesce(s.state, e.state),
       disabled = CASE WHEN e.fresh_starts = s.fresh_starts THEN s.disabled ELSE e.disabled END

@@ -1,8 +1,9 @@
 /** The relay store on SQLite. */
 import { setImmediate } from 'node:timers/promises'
 import { logBytesKept } from '../../../../adapters/sql/sqlite/file.ts'
-import { type Plan, row, rows } from '../database.ts'
+import { given, type Plan, row, rows } from '../database.ts'
 import type { Endpoint } from '../endpoint/relay-endpoint.ts'
+import { countingOf } from '../hours.ts'
 import { createIngester } from '../plans/ingest.ts'
 import { interrupt } from '../plans/interruptions.ts'
 import { type Backlog, countsOf, purge } from '../plans/maintenance.ts'
@@ -69,16 +70,25 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
     database.emptyLog()
   }
 
-  function writeResult(result: Result): void {
+  const countAttempts = countingOf(
+    `SELECT d.endpoint, g.at, g.milliseconds, g.status, g.outcome FROM ${given(database, '?1', attemptColumns)} g
+     JOIN deliveries d ON d.id = g.delivery`,
+  )
+
+  /** @returns whether it is the result of a delivery that waited for it */
+  function writeResult(result: Result): boolean {
     const { delivery, state, attempts, due, at, milliseconds, status, outcome, answer, reason, answer_headers } = result
     const { changes } = updateResult.run(state, due, attempts, at, milliseconds, status, outcome, delivery, state)
     // A delivery at the first attempt is recorded by its row alone.
     if (changes > 0 && (state !== 'delivered' || attempts > 1))
       insertAttempt.run(delivery, attempts, at, milliseconds, status, outcome, answer, reason, answer_headers)
+    return changes > 0
   }
 
   function writeTick(tick: Tick, now: number): Recorded {
-    for (const result of tick.results) writeResult(result)
+    const written = tick.results.filter(writeResult)
+    const attempts = written.map((each) => [each.delivery, each.at, each.milliseconds, each.status, each.outcome])
+    if (attempts.length > 0) run(rows(countAttempts, [JSON.stringify(attempts)]))
     order.settleResults(tick.ordered, tick.inFlight)
     for (const [ref, state] of tick.states) updateState.run(JSON.stringify(state), ref)
     for (const [ref, { reason, fresh_starts }] of tick.disable) updateDisabled.run(reason, ref, fresh_starts)
@@ -221,5 +231,6 @@ export async function openSqliteStore(path: string): Promise<SeparateStore> {
   }
 }
 
+const attemptColumns = { delivery: 'bigint', at: 'bigint', milliseconds: 'bigint', status: 'bigint', outcome: 'text' } as const
 const oldestPending = `SELECT id FROM deliveries NOT INDEXED WHERE id >= ?1 AND state = 'pending' ORDER BY id LIMIT 1`
 const setPosition = 'INSERT INTO positions VALUES (?1, ?2) ON CONFLICT (stream) DO UPDATE SET position = excluded.position'

@@ -4,7 +4,11 @@ import { createMetrics } from '../../../../daemon/relay/operate/metrics.ts'
 import { bench, endpoint, event, receiver, until } from '../support.ts'
 import { controlled } from './controlled.ts'
 
-const others = (body: unknown): string[] => String(body).match(/^relay_\w+\{endpoint="[^"]+".*$/gm) ?? []
+/** The series of endpoints; the sum of durations without its value. */
+const others = (body: unknown): string[] =>
+  String(body)
+    .replace(/(_sum\{.*\}) .*/g, '$1')
+    .match(/^relay_\w+\{endpoint="[^"]+".*$/gm) ?? []
 
 test('the labels of removed endpoints go, and those that come after them get their own', async () => {
   const { append, remove, ask, hook, notices } = await controlled()
@@ -17,7 +21,16 @@ test('the labels of removed endpoints go, and those that come after them get the
   await append(endpoint(hook.url, { id: '2001' }), endpoint(hook.url, { id: '2002' }), event('second'))
   await until(() => hook.received.filter(({ id }) => id === 'second').length === 2, 'the new ones are sent an event')
   await until(() => metric('relay_attempts_total{endpoint="2002"'), 'it is counted')
-  expect(others((await ask('GET', '/metrics')).body).toSorted()).toEqual([
+  const { body } = await ask('GET', '/metrics')
+  expect(String(body).match(/^relay_attempt_duration_seconds_bucket\{le="\+Inf",endpoint=.*$/gm)).toEqual([
+    'relay_attempt_duration_seconds_bucket{le="+Inf",endpoint="2001"} 1',
+    'relay_attempt_duration_seconds_bucket{le="+Inf",endpoint="2002"} 1',
+  ])
+  expect(others(body).toSorted()).toEqual([
+    'relay_attempt_duration_seconds_count{endpoint="2001"} 1',
+    'relay_attempt_duration_seconds_count{endpoint="2002"} 1',
+    'relay_attempt_duration_seconds_sum{endpoint="2001"}',
+    'relay_attempt_duration_seconds_sum{endpoint="2002"}',
     'relay_attempts_total{endpoint="2001",outcome="delivered"} 1',
     'relay_attempts_total{endpoint="2002",outcome="delivered"} 1',
     'relay_breaker_state{endpoint="2001"} 0',
@@ -56,4 +69,22 @@ test('an event above 256 KiB is delivered, and counted by its type', async () =>
       ].toSorted(),
     )
   expect(hook.received.map(({ body }) => body.length)).toContain(3_000_000 + '{"payload":{"text":""}}'.length)
+})
+
+test('durations of more than a thousand endpoints share one series', async () => {
+  const metrics = createMetrics(() => undefined, '1.2.3')
+  const report = {
+    network_id: '1',
+    event_id: 'a',
+    event_type: 'PostCreatedHook',
+    bytes: 2,
+    attempt: 1,
+    outcome: 'status',
+  } as const
+  const rest = { status: 500, reason: '500', state: 'pending', next_at: null, breaker: 'closed', age: 1 } as const
+  for (let id = 1; id <= 1003; id++) metrics.onAttempt?.({ ...report, ...rest, endpoint_id: String(id), milliseconds: 30 })
+  const text = await metrics.text()
+  expect(text.match(/^relay_attempt_duration_seconds_count\{/gm)).toHaveLength(1001)
+  expect(text).toContain('relay_attempt_duration_seconds_bucket{le="0.05",endpoint="other"} 3')
+  expect(text).toContain('relay_attempt_duration_seconds_bucket{le="0.025",endpoint="other"} 0')
 })

@@ -95,6 +95,38 @@ describe.each(Object.entries(ways))('%s', (_, adminOf) => {
     expect((await admin.status({ network_id: '2' })).endpoints).toEqual([])
   })
 
+  test('an endpoint has each attempt of the day in its hour, by how long the receiver took', async () => {
+    const [slow, bad] = await Promise.all([
+      receiver((_, response) => void setTimeout(() => response.writeHead(204).end(), 130)),
+      receiver(status(400)),
+    ])
+    const all = await bench({ retrySchedule: [0, 0.01], breakerThreshold: 50 })
+    const admin = await adminOf(all)
+    const gone = endpoint('http://127.0.0.1:1/', { id: '9' })
+    await all.append(endpoint(slow.url), endpoint(bad.url, { id: '8' }), gone, ...events('e', 3))
+    await settled(all, 9)
+    const { endpoints } = await admin.status({ network_id: '1' })
+    const [first, second, third] = endpoints.map(({ hours }) => ({
+      delivered: hours.reduce((sum, { delivered }) => sum + delivered, 0),
+      failed: hours.reduce((sum, { failed }) => sum + failed, 0),
+      durations: hours.flatMap(({ durations }) => durations).reduce((sum, count) => sum + count, 0),
+      quick: hours.flatMap(({ durations }) => durations.slice(0, 4)).reduce((sum, count) => sum + count, 0),
+      slowest: Math.max(...hours.map(({ slowest }) => slowest)),
+    }))
+    // Two attempts each; a refused connection tells nothing about how long a receiver takes.
+    expect(first).toMatchObject({ delivered: 3, failed: 0, durations: 3, quick: 0 })
+    expect(first?.slowest).toBeGreaterThanOrEqual(130)
+    expect(second).toMatchObject({ delivered: 0, failed: 6, durations: 6 })
+    expect(third).toEqual({ delivered: 0, failed: 6, durations: 0, quick: 0, slowest: 0 })
+    expect(endpoints[0]?.hours[0]).toMatchObject({ durations: expect.toSatisfy((each: number[]) => each.length === 11) })
+    expect((await admin.status({})).endpoints.map(({ hours }) => hours)).toEqual([[], [], []])
+    const hoursAfter = async (later: number) => {
+      await all.relay.store.purge({ delivered: 0, dead: 0, now: all.relay.now() + later * 3_600_000 })
+      return (await admin.status({ network_id: '1' })).endpoints.flatMap(({ hours }) => hours).length > 0
+    }
+    expect([await hoursAfter(24), await hoursAfter(27)]).toEqual([true, false])
+  })
+
   test('a resend sends all that match in one network again, and nothing of another network', async () => {
     const hook = await receiver()
     const all = await bench()
