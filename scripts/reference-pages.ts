@@ -80,7 +80,8 @@ ${code('community.publish')}; see [embedding/events.md](embedding/events.md).
 
 Events of updates name the [changed fields](webhooks/receive.md#changed-fields) in the header ${code('folkmoot-changed')}.
 
-Each event has a sentence, which ${code('folkmoot listen')} and the timeline of a member show.
+Each event has a sentence, which [chat channels](webhooks/channels.md) get, and
+${code('folkmoot listen')} and the timeline of a member show.
 
 The bodies are examples with every field filled in. Many fields may be ${code('null')}: ${code('GET /webhooks/v1/spec.json')} has the schemas.
 

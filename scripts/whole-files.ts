@@ -46,6 +46,7 @@ const token = process.env.TOKEN
     replaces: 0,
   },
   panel: { code: '', replaces: 0 },
+  'webhooks/channels': { code: ofNetworkOne, replaces: 0 },
   'webhooks/register': { code: ofNetworkOne, replaces: 0 },
   'webhooks/verify': {
     code: `${ofNetworkOne}await community.endpoints.upsert({ network: '1', url: 'https://example.org/webhooks', key: true, secrets: true })

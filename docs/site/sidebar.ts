@@ -44,6 +44,7 @@ export const parts: readonly Part[] = [
         page('webhooks/register', 'Register an endpoint'),
         page('webhooks/receive', 'Receive'),
         page('webhooks/verify', 'Verify'),
+        page('webhooks/channels', 'Slack, Teams and Discord'),
         page('webhooks/deliver', 'Deliver: retries, order, circuit'),
       ]),
       page('operating', 'Run it as a service', [

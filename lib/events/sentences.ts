@@ -89,8 +89,8 @@ const templates: Readonly<Record<EventName, string>> & Readonly<Record<string, s
     EndpointRecoveredHook: notice,
     EndpointDayHook: notice,
     EndpointDisablingHook: notice,
-    EndpointDisabledHook: 'Endpoint {endpoint_id} is disabled: {message}',
-    DeliveryExhaustedHook: 'A delivery to endpoint {endpoint_id} has failed for good: {message}',
+    EndpointDisabledHook: notice,
+    DeliveryExhaustedHook: 'A delivery to endpoint {endpoint_id} failed for good: {message}',
   } satisfies Record<NoticeType, string>),
   TestHook: '{message}',
 }

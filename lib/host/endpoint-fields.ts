@@ -9,7 +9,7 @@ import { integerBetween, listUpTo, optional, Title } from '../fields.ts'
 import { isEncrypted } from '../outbox/encryption.ts'
 import { attributes, isRate } from '../outbox/endpoint-attributes.ts'
 import { mostHeaderLength, mostHeaders, nameProblem } from '../outbox/headers.ts'
-import { type Audience, audiences } from '../outbox/values.ts'
+import { type Audience, audiences, noticeTypes } from '../outbox/values.ts'
 import { NetworkName, shape } from './arguments.ts'
 
 const urlRule = 'must be an https (for development http) URL without user name and fragment, of at most 2048 characters'
@@ -145,10 +145,10 @@ export function eventTypes(names: readonly string[] | null, audience: Audience):
   return [...new Set(types)]
 }
 
-/** The event type of an audience, or of either, as on the wire. */
+/** The event type of an audience, or of either, as on the wire. Every endpoint may want what the relay says about others. */
 function typeOf(name: string, audience?: Audience): string | undefined {
   const known = (audience !== 'host' && webhookName(name)) || (audience !== 'integration' && hostEventName(name))
-  return known ? `${known}Hook` : undefined
+  return known ? `${known}Hook` : noticeTypes.find((type) => type === name || type === `${name}Hook`)
 }
 
 /** The rule that a name breaks, with what was meant or an example. */

@@ -1,6 +1,7 @@
 /** The rows of webhook endpoints: the columns of a change, with the credentials encrypted, and what is shown of a row. */
 import type { Chance } from '../base/chance.ts'
 import { fail, invalid } from '../errors.ts'
+import { chatOf, chatRates, shownUrl } from '../outbox/chat.ts'
 import { EncryptionError, hasEncrypted, howGiven, type KeyRing } from '../outbox/encryption.ts'
 import { attributeDefaults } from '../outbox/endpoint-attributes.ts'
 import { conditionCount } from '../outbox/filter.ts'
@@ -51,7 +52,11 @@ export const hasOver = ({ old_keys, old_secrets }: EndpointRow, now: number): bo
   [old_keys, old_secrets].some((old) => (old?.length ?? 0) > (live(old, now)?.length ?? 0))
 
 /** The columns that change. A key or secrets that are given outright end those before them. */
-export async function columnsOf(chance: Chance, { events, key, secrets, headers, ...rest }: EndpointInput, before?: EndpointRow) {
+export async function columnsOf(
+  chance: Chance,
+  { events, key, secrets, headers, format, ...rest }: EndpointInput,
+  before?: EndpointRow,
+) {
   const withPair = async (given: readonly string[] | 'ed25519' | undefined) =>
     given !== 'ed25519' ? given : before?.public_keys ? undefined : [await newPrivateKey(chance)]
   const audience = rest.audience ?? before?.audience ?? attributeDefaults.audience
@@ -60,8 +65,11 @@ export async function columnsOf(chance: Chance, { events, key, secrets, headers,
   const newKey = key === true ? (before?.key ? undefined : newEndpointKey(chance)) : key === null ? '' : key
   const newSecrets =
     secrets === true ? (isSigned ? undefined : [newSecret(chance)]) : secrets === null ? [] : await withPair(secrets)
+  const chat = format === undefined ? undefined : chatOf(format)
   return {
+    ...(chat && chat !== before?.format ? { rate_per_second: chatRates[chat] } : {}),
     ...rest,
+    ...(chat === undefined ? {} : { format: chat }),
     events: eventTypes(wanted, audience),
     ...(newKey === undefined ? {} : { key: newKey, old_keys: null }),
     ...(newSecrets === undefined ? {} : { secrets: newSecrets, old_secrets: null, public_keys: await publicKeysOf(newSecrets) }),
@@ -88,6 +96,21 @@ export function keepOneAuthorization({ key, headers }: Pick<EndpointRow, 'key' |
   fail(invalid('headers'), 'headers: `Authorization` is set from the key; give key: null to send your own, or remove the header')
 }
 
+/** @throws ApiError 422 when a chat is to get what it cannot use */
+export function refuseForChat({
+  format,
+  key,
+  secrets,
+  audience,
+}: Pick<EndpointRow, 'format' | 'key' | 'secrets' | 'audience'>): void {
+  if (format === null) return
+  const named = [...(key === '' ? [] : ['key']), ...(secrets.length === 0 ? [] : ['secrets'])]
+  if (named.length > 0)
+    fail(invalid(...named), `${named.join(' and ')} must be null for the format ${format}, which checks no key and no signature`)
+  if (audience === 'host')
+    fail(invalid('format'), `format must be standard for the audience host: ${format} sends none of the mail that is requested`)
+}
+
 /** @throws ApiError 422 when an endpoint in plain HTTP is to have what only TLS uses */
 export function refusePlain({ url, client_identity, ca }: Pick<EndpointRow, 'url' | 'client_identity' | 'ca'>): void {
   if (!url.startsWith('http:')) return
@@ -101,7 +124,9 @@ export function refusePlain({ url, client_identity, ca }: Pick<EndpointRow, 'url
  * again.
  * @throws ApiError 422 when an endpoint moves to another origin, and a key or headers that it has are not given again
  */
-export function refuseMoved(before: EndpointRow, { url, key, headers }: Patch<EndpointRow>): void {
+export function refuseMoved(before: EndpointRow, { url, key, headers, format }: Patch<EndpointRow>): void {
+  if (before.format !== null && format === null && url === undefined)
+    fail(invalid('url'), `url must be given again for the format standard, which shows it: that of ${before.format} is a secret`)
   if (url === undefined || URL.parse(url)?.origin === URL.parse(before.url)?.origin) return
   const kept = [
     ...(before.key !== '' && key === undefined ? ['key'] : []),
@@ -126,6 +151,8 @@ export function show(
       .at(-1) ?? null
   return {
     ...row,
+    url: shownUrl(row),
+    format: row.format ?? 'standard',
     signed: secrets.length > 0,
     public_keys: public_keys ?? [],
     header_names: (headers ?? []).map(({ name }) => name),

@@ -1,5 +1,6 @@
 /** A webhook endpoint as the host gives it, and as it is shown. */
 import type { AttributeChanges, CredentialName } from '../outbox/endpoint-attributes.ts'
+import type { Format } from '../outbox/values.ts'
 import type { Id } from '../storage/table.ts'
 import type { EndpointRow } from '../storage/tables/administration.ts'
 
@@ -30,7 +31,11 @@ export interface NewEndpoint extends EndpointChanges {
 }
 
 /** A webhook endpoint as it stands, without its key and secrets. */
-export interface Endpoint extends Omit<EndpointRow, CredentialName | 'public_keys'> {
+export interface Endpoint extends Omit<EndpointRow, CredentialName | 'public_keys' | 'format'> {
+  /** Where the relay posts events. Of a chat channel only the server is shown, as `https://hooks.slack.com/***`. */
+  readonly url: string
+  /** What it is sent: `standard` for the event itself, or a message for a chat channel. */
+  readonly format: Format
   /** Whether deliveries have a signature, so that receivers can check who sent them. */
   readonly signed: boolean
   /** For receivers: the public keys (`whpk_…`) of its private ones, newest first. */

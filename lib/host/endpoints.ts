@@ -1,5 +1,7 @@
 import { isoTime } from '../base/clock.ts'
 import { fail, found, invalid } from '../errors.ts'
+import { chatOf, maskedPath, shownUrl } from '../outbox/chat.ts'
+import { attributeDefaults } from '../outbox/endpoint-attributes.ts'
 import { lockNetwork } from '../rules/members.ts'
 import type { Settings } from '../settings.ts'
 import type { Patch } from '../storage/contract.ts'
@@ -25,6 +27,7 @@ import {
   keepApart,
   keepBounded,
   keepOneAuthorization,
+  refuseForChat,
   refuseMoved,
   refusePlain,
   refuseUnencrypted,
@@ -104,8 +107,8 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
     try {
       return checkArgument('endpoints.upsert', Upsert, given, limits)
     } catch (error) {
-      const { network, url, key }: Partial<NewEndpoint> = Object(given)
-      if (key !== undefined || (await isThere(network, url))) throw error
+      const { network, url, key, format }: Partial<NewEndpoint> = Object(given)
+      if (key !== undefined || chatOf(format ?? null) !== null || (await isThere(network, url))) throw error
       return checkArgument('endpoints.upsert', NewUpsert, given, limits)
     }
   }
@@ -119,7 +122,14 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
   }
 
   /** Changes what is given, with the line of the audit. */
-  async function write(tx: HostTx, before: EndpointRow, given: EndpointInput): Promise<ChangeResult<EndpointRow>> {
+  async function write(
+    tx: HostTx,
+    before: EndpointRow,
+    { url: named, ...rest }: EndpointInput,
+  ): Promise<ChangeResult<EndpointRow>> {
+    // A caller that writes back what it was shown changes nothing.
+    const isShown = before.format !== null && named === shownUrl(before)
+    const given: EndpointInput = named === undefined || isShown ? rest : { ...rest, url: named }
     await keepApart(tx, given.url, before.id)
     await keepBounded(tx, given, before)
     const columns = await columnsOf(chance, given, before)
@@ -139,6 +149,8 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
       key: columns.key ?? before.key,
       headers: columns.headers === undefined ? before.headers : columns.headers,
     })
+    const { format = before.format, key = before.key, secrets = before.secrets, audience = before.audience } = columns
+    refuseForChat({ format, key, secrets, audience })
     const sealed = await sealedColumns(encryption, before, { ...old, ...columns })
     const row = found(await tx.update(webhookEndpoints, before.id, { ...sealed, updated_at: now() }), 'Endpoint')
     await tx.append([upsertOf(row, clock.now())])
@@ -177,17 +189,19 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
           return { result: { ...shown(row), key: key || null, secrets }, audit }
         }
         await keepBounded(tx, fields)
-        const { url = '', key, ...rest } = await columnsOf(chance, fields)
+        const { url = '', format = null, key = format === null ? undefined : '', ...rest } = await columnsOf(chance, fields)
+        if (url.endsWith(maskedPath)) fail(invalid('url'), 'url is masked: give the whole address')
         if (key === undefined)
           fail(invalid('key'), 'key is required: the bearer token that the receiver gets, true to make one, or null for none')
         keepOneAuthorization({ key, headers: rest.headers ?? null })
         refusePlain({ url, client_identity: rest.client_identity ?? null, ca: rest.ca ?? null })
         await refuseUnencrypted(encryption, tx)
-        const { secrets = [], headers = null } = rest
+        const { secrets = [], headers = null, audience = attributeDefaults.audience } = rest
+        refuseForChat({ format, key, secrets, audience })
         const stamp = { id: changes.newId(), created_at: now(), updated_at: now() }
         const sealed = await encryption.seal({ id: stamp.id, network_id: tx.network_id, key, secrets, headers })
         const made = await tx.insert(webhookEndpoints, {
-          ...{ ...stamp, ...rest, url, key: sealed.key },
+          ...{ ...stamp, ...rest, url, format, key: sealed.key },
           ...{ secrets: sealed.secrets, headers: sealed.headers },
         })
         await tx.append([upsertOf(made, clock.now())])

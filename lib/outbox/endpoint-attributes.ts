@@ -9,7 +9,7 @@ import * as v from 'valibot'
 import { isAddressRange } from '../base/reach.ts'
 import { type Filter, filterProblem } from './filter.ts'
 import { areHeaderNames, type Header, mostHeaders } from './headers.ts'
-import { audiences, orders } from './values.ts'
+import { audiences, formats, orders } from './values.ts'
 
 /** A key or a signing secret that was replaced and stays valid with the new one for a time. */
 export interface ReplacedSecret {
@@ -116,6 +116,8 @@ export const attributes = {
   ca: v.nullish(matching(tlsName, tlsNameRule)),
   /** `host` for the host application's own endpoint, which gets the mail to send; `integration` by default. */
   audience: oneOf(audiences),
+  /** The body of a delivery; null: `standard`. Any other one is a message for people, and its URL is a secret. */
+  format: v.nullish(oneOf(formats)),
   /** When `false`, events queue up and nothing is sent. */
   enabled: v.boolean('must be true or false'),
   /** `fifo`: the oldest event first, and never two in parallel. `subject`: the same for the events about one subject. */

@@ -12,6 +12,7 @@ const attributeCapabilities = [
   'allow_addresses',
   'client_identity',
   'ca',
+  'format',
 ] as const satisfies readonly (keyof StoredAttributes)[]
 
 /** The capabilities of this version. */

@@ -7,6 +7,10 @@ export type Audience = (typeof audiences)[number]
 /** `fifo`: the oldest event first, and never two in parallel. `subject`: the same for the events about one subject. */
 export const orders = ['none', 'fifo', 'subject'] as const
 
+/** What an endpoint is sent: the event, signed, or a message as a chat takes it. */
+export const formats = ['standard', 'slack', 'teams', 'discord'] as const
+export type Format = (typeof formats)[number]
+
 /** The events that a relay itself sends about endpoints, as on the wire. */
 export const noticeTypes = [
   'EndpointFailingHook',

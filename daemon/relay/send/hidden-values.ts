@@ -8,6 +8,7 @@
  *
  * A value may be escaped as in JSON, URLs and HTML, twice at most, and cut off where the text ends.
  */
+import { chatOf } from '../../../lib/outbox/chat.ts'
 import type { OpenEndpoint } from './credentials.ts'
 
 /** What stands for a value that is hidden. */
@@ -24,20 +25,30 @@ interface HiddenValue {
 
 const free = 8
 const shortestAlone = 4
+/** Of an address: its words, such as `webhooks`, are no secrets. */
+const shortestInAddress = 16
 const escapeLevels = 2
 /** The most characters of one that is escaped twice, such as `%5Cu0041`. */
 const longestEscape = 12
 
 /** Hides the credentials of an endpoint, whether an attempt sent them or not, and its signature. */
 export function hiderOf(endpoint: OpenEndpoint, signature = ''): Hide {
-  const { key, old_keys, secrets, old_secrets, headers } = endpoint
+  const { key, old_keys, secrets, old_secrets, headers, format, url } = endpoint
   const keys = [key, ...old_keys.map(({ value }) => value)].filter((each) => each !== '')
   const signing = [...secrets, ...old_secrets.map(({ value }) => value)]
   return hider([
     ...keys.flatMap((value) => partsOf({ name: 'authorization', value: `Bearer ${value}` })),
+    ...(chatOf(format) === null ? [] : addressParts(url)),
     ...signing.map((value) => ({ name: 'secret', value })),
     ...[...(headers ?? []), { name: 'webhook-signature', value: signature }].flatMap(partsOf),
   ])
+}
+
+/** The path of an address that is a secret, and what stands in it or in its query alone: a receiver may print either. */
+function addressParts(text: string): readonly HiddenValue[] {
+  const { pathname, search, searchParams } = new URL(text)
+  const parts = [pathname + search, pathname, ...pathname.split('/'), ...searchParams.values()]
+  return parts.filter((value) => value.length >= shortestInAddress).map((value) => ({ name: 'url', value }))
 }
 
 /** A value, and its parts that receivers print by themselves: what follows the scheme, a password, cookies and parameters. */

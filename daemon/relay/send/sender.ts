@@ -1,9 +1,11 @@
 /** One attempt: a webhook is posted within one time-out; a receiver that still has a replaced key gets that one. */
 import { TimeoutStrategy, timeout } from 'cockatiel'
+import { chatOf } from '../../../lib/outbox/chat.ts'
 import { changedHeader } from '../../../lib/outbox/headers.ts'
 import type { ReplacedSecret } from '../../../lib/outbox/record.ts'
 import type { AttemptTimeout } from '../attempt-timeout.ts'
 import type { Clock } from '../clock.ts'
+import { chatBody, delayIn } from './chat.ts'
 import { type ConnectionSettings, openConnections, wayTo } from './connections.ts'
 import type { OpenEndpoint } from './credentials.ts'
 import { beyondLimits, type Resolve, urlChecker } from './guard.ts'
@@ -58,6 +60,10 @@ const heldAt = (old: readonly ReplacedSecret[], now: number): readonly string[] 
 
 const secretsAt = ({ secrets, old_secrets }: OpenEndpoint, now: number): readonly string[] =>
   old_secrets.length > 0 ? [...secrets, ...heldAt(old_secrets, now)] : secrets
+
+/** Discord says in the body of a 429 too when it takes more. */
+const delayOf = ({ format }: OpenEndpoint, { status, retryAfter, responseBody }: PostOutcome): number | undefined =>
+  status === 429 && chatOf(format) !== null ? (retryAfter ?? delayIn(responseBody)) : retryAfter
 
 const always = () => true
 const nothing = { status: null, retryAfter: undefined }
@@ -119,12 +125,14 @@ export function createSender(
 
   async function postWith(key: string, attempt: Attempt, signal: AbortSignal): Promise<PostOutcome> {
     if (signal.aborted) return endedBy(signal.reason)
-    const { endpoint, event_id, body, isAllowed = always, trace, changed } = attempt
+    const { endpoint, event_id, isAllowed = always, trace, changed } = attempt
+    const chat = chatOf(endpoint.format)
     const url = checkUrl(endpoint.url, settings())
     if (!url.ok) return { ...nothing, result: 'blocked', reason: url.reason }
     const beyond = limitsProblem(endpoint, url.origin, settings())
     if (beyond !== undefined) return { ...nothing, result: 'blocked', reason: beyond }
     try {
+      const body = chat === null ? attempt.body : chatBody(chat, attempt.body)
       const signature = signatureHeaders(secretsAt(endpoint, clock.now()), event_id, body, clock.now())
       const headers = {
         // Before the relay's own: none of these is ever another.
@@ -133,7 +141,7 @@ export function createSender(
         accept: 'application/json',
         ...(key === '' ? {} : { authorization: `Bearer ${key}` }),
         'user-agent': userAgent,
-        ...(changed == null ? {} : { [changedHeader]: changed }),
+        ...(changed == null || chat !== null ? {} : { [changedHeader]: changed }),
         ...(trace == null ? {} : { traceparent: trace }),
         ...signature,
       }
@@ -171,7 +179,11 @@ export function createSender(
       try {
         const policy = timeout(attempt.timeout, cooperative)
         const outcome = await policy.execute(({ signal }) => tryKeys(attempt, signal), stopping.signal)
-        return { ...outcome, milliseconds: Math.round(clock.monotonic() - started) }
+        return {
+          ...outcome,
+          retryAfter: delayOf(attempt.endpoint, outcome),
+          milliseconds: Math.round(clock.monotonic() - started),
+        }
       } finally {
         running.delete(stopping)
       }

@@ -3,6 +3,7 @@ import { catalogue, hostCatalogue, hostEventName, webhookName } from '../../../l
 import { similarNames } from '../../../lib/events/similar-names.ts'
 import type { Endpoint, EndpointChanges, EndpointRotation } from '../../../lib/index.ts'
 import { hasAuthorization } from '../../../lib/outbox/headers.ts'
+import { noticeTypes } from '../../../lib/outbox/values.ts'
 import { UsageError } from '../../usage.ts'
 import { linesOf, secretOf, secretsOf } from '../credentials/secrets.ts'
 import { type AttributeFlags, attributeChanges, attributeOptions } from './endpoint-options.ts'
@@ -101,6 +102,7 @@ export function rotationOf(flags: EndpointFlags): EndpointRotation {
 function checkEvent(name: string, audience: Endpoint['audience'] | undefined): void {
   const forHost = hostEventName(name)
   const forIntegration = webhookName(name)
+  if (noticeTypes.some((type) => type === name || type === `${name}Hook`)) return
   const known = audience === 'host' ? forHost : audience === 'integration' ? forIntegration : (forHost ?? forIntegration)
   if (known) return
   const ofHost = Object.keys(hostCatalogue)

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander'
 import type { Endpoint } from '../../../lib/index.ts'
 import type { AttributeChanges } from '../../../lib/outbox/endpoint-attributes.ts'
 import type { Filter } from '../../../lib/outbox/filter.ts'
-import { audiences, orders } from '../../../lib/outbox/values.ts'
+import { audiences, formats, orders } from '../../../lib/outbox/values.ts'
 import type { Column } from '../../table.ts'
 import { UsageError } from '../../usage.ts'
 import { list } from './shared-options.ts'
@@ -26,6 +26,7 @@ export interface AttributeFlags {
   readonly clientIdentity?: string | false
   readonly ca?: string | false
   readonly audience?: Endpoint['audience']
+  readonly format?: Endpoint['format']
 }
 
 interface AttributeOptions<Value> {
@@ -129,6 +130,13 @@ export const attributeOptions: { readonly [Name in keyof AttributeChanges]-?: At
     ],
     change: ({ ca }) => (ca === false ? null : ca),
     column: { title: 'ca', cell: (row) => row.ca, shown: 'wide' },
+  },
+  format: {
+    options: () => [
+      new Option('--format <format>', 'standard: events; slack, teams, discord: messages for a channel').choices(formats),
+    ],
+    change: ({ format }) => format,
+    column: { title: 'format', cell: ({ format }) => format, shown: 'spare' },
   },
   audience: {
     options: () => [new Option('--audience <who>', 'host: the host application, which gets the mail to send').choices(audiences)],

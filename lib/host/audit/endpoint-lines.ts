@@ -1,4 +1,5 @@
 /** Lines of the audit about endpoints: with their attributes, and of their credentials only the fact of a change. */
+import { shownUrl } from '../../outbox/chat.ts'
 import { attributes, credentialNames } from '../../outbox/endpoint-attributes.ts'
 import { isSame } from '../../storage/changes.ts'
 import type { Patch } from '../../storage/contract.ts'
@@ -21,7 +22,7 @@ export const addedEndpoint = (row: EndpointRow): AuditLine => ({
   action: 'endpoint.added',
   subject: endpointSubject(row),
   details: {
-    ...Object.fromEntries(shownNames.map((name) => [name, row[name]])),
+    ...Object.fromEntries(shownNames.map((name) => [name, name === 'url' ? shownUrl(row) : row[name]])),
     signed: row.secrets.length > 0,
     ...headerNames(row),
   },
@@ -30,7 +31,7 @@ export const addedEndpoint = (row: EndpointRow): AuditLine => ({
 export const deletedEndpoint = (row: EndpointRow): AuditLine => ({
   action: 'endpoint.deleted',
   subject: endpointSubject(row),
-  details: { url: row.url },
+  details: { url: shownUrl(row) },
 })
 
 /**
@@ -38,7 +39,9 @@ export const deletedEndpoint = (row: EndpointRow): AuditLine => ({
  * @param credentials see `changedCredentials`
  */
 export function updatedEndpoint(before: EndpointRow, after: EndpointRow, credentials: Details): readonly AuditLine[] {
-  const details = { ...differences(before, after, shownNames), ...credentials }
+  const { url, ...others } = differences(before, after, shownNames)
+  const moved = url === undefined ? {} : { url: { from: shownUrl(before), to: shownUrl(after) } }
+  const details = { ...moved, ...others, ...credentials }
   const names = Object.keys(details)
   if (names.length === 0) return []
   const isSwitched = names.length === 1 && names[0] === 'enabled'

@@ -26,7 +26,7 @@ interface FormAttribute<Value> {
 }
 
 /** The attributes that the forms leave out: another page pauses an endpoint, and every endpoint of the panel is an integration's. */
-type AttributeName = Exclude<keyof AttributeChanges, 'audience' | 'enabled'>
+type AttributeName = Exclude<keyof AttributeChanges, 'audience' | 'enabled' | 'format'>
 
 /** A text in one line. @param more attributes of its element */
 const textLine = (

@@ -18,7 +18,7 @@ import {
   type RecordedAttributes,
 } from '../../../lib/outbox/endpoint-attributes.ts'
 import type { EndpointUpsert } from '../../../lib/outbox/record.ts'
-import { audiences, orders } from '../../../lib/outbox/values.ts'
+import { audiences, formats, orders } from '../../../lib/outbox/values.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
 import { endpoint, event, until } from './support.ts'
 
@@ -33,7 +33,16 @@ function candidates(name: AttributeName): readonly unknown[] {
   const secret = `whsec_${Buffer.from(name.padEnd(24, '.')).toString('base64')}`
   const number = 1000 + names.indexOf(name)
   const replaced = { value: secret, until: new Date(Date.UTC(2999, 0, 1, 0, 0, number)).toISOString() }
-  const texts = [`the ${name}`, name, `x-${name}: ${name}`, secret, `https://${name}.example/`, ...audiences, ...orders]
+  const texts = [
+    `the ${name}`,
+    name,
+    `x-${name}: ${name}`,
+    secret,
+    `https://${name}.example/`,
+    ...audiences,
+    ...orders,
+    ...formats,
+  ]
   const header = { name: `x-${name}`, value: secret }
   return [
     ...texts,

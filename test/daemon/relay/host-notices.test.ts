@@ -172,3 +172,25 @@ test('a sum of the day is reported for each endpoint that was sent to, if the ho
   await pass(200)
   expect(days()).toHaveLength(2)
 })
+
+test('a channel that names notices gets them as messages, about others and not about one that names them too', async () => {
+  const [gone, ears, quiet, owner] = await Promise.all([receiver(status(410)), receiver(status(410)), receiver(), receiver()])
+  const all = await bench()
+  const channel = { format: 'slack', key: '', requires: ['format', 'no-key'] } as const
+  const events = ['EndpointDisabledHook', 'EndpointFailingHook']
+  await all.append(
+    host(owner.url),
+    endpoint(gone.url, { id: '1', events: ['PostCreatedHook'] }),
+    endpoint(ears.url, { id: '2', ...channel, events: [...events, 'PostCreatedHook'] }),
+    endpoint(quiet.url, { id: '3', ...channel, events }),
+    endpoint(quiet.url, { id: '4', network_id: '2', ...channel, events }),
+    endpoint(quiet.url, { id: '5', ...channel, events: ['MemberJoinedHook'] }),
+    event('a'),
+  )
+  await until(() => told(owner).length === 2 && quiet.received.length > 0, 'the host is told of both')
+  expect(new Set(told(owner).map(({ payload }) => payload['endpoint_id']))).toEqual(new Set(['1', '2']))
+  await pass(300)
+  expect(quiet.received.map(({ body }) => JSON.parse(body).text)).toEqual([
+    'Endpoint 1: the endpoint is disabled: the receiver responded with 410 Gone; its events are kept',
+  ])
+})

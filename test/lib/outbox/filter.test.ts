@@ -52,10 +52,9 @@ test.each<readonly [Filter, readonly string[], boolean]>([
 ])('%j, where %j changed, is %s', (filter, changed, expected) => {
   expect(filterProblem(filter)).toBeUndefined()
   expect(matchesFilter(filter, payload, changed)).toBe(expected)
-  expect(requiresOf({ headers: null, filter, allow_addresses: null, client_identity: null, ca: null, key: 'k' })).toEqual([
-    'filter',
-    'filter-changed',
-  ])
+  expect(
+    requiresOf({ headers: null, filter, allow_addresses: null, client_identity: null, ca: null, format: null, key: 'k' }),
+  ).toEqual(['filter', 'filter-changed'])
 })
 
 const condition = { path: '/id', equals: 1 }

@@ -28,7 +28,11 @@ export class EndpointIndex {
     if (network?.size === 0) this.#networks.delete(network_id)
   }
 
+  inNetwork(network_id: string): readonly Endpoint[] {
+    return [...(this.#networks.get(network_id)?.values() ?? [])]
+  }
+
   receiversOf(record: EventRecord): readonly Endpoint[] {
-    return [...(this.#networks.get(record.network_id)?.values() ?? [])].filter((endpoint) => wants(endpoint, record))
+    return this.inNetwork(record.network_id).filter((endpoint) => wants(endpoint, record))
   }
 }

@@ -4,6 +4,7 @@ import { uuidAt } from '../../../../lib/base/uuid.ts'
 import type { EventRecord } from '../../../../lib/outbox/record.ts'
 import { type NoticeType, noticeTypes } from '../../../../lib/outbox/values.ts'
 import type { Addressed, EndpointIndex } from '../endpoint/endpoint-index.ts'
+import type { Endpoint } from '../endpoint/relay-endpoint.ts'
 import type { Notice } from '../notice.ts'
 
 /** The event type of each kind of notice for the host. For other kinds it is the reason itself, or they are the operator's. */
@@ -43,15 +44,21 @@ function noticeEvent(notice: Notice, now: number): EventRecord | undefined {
 }
 
 /**
- * The events that notices are for the host's own endpoints of their network. Never about such an endpoint itself: one that
- * fails would be sent that for ever.
+ * The events that notices are, for the endpoints of the host and for those that name their types. Never about such an endpoint to one of
+ * them: one that fails would be sent that for ever. The host alone hears of those that name the types.
  */
 export function noticeEvents(notices: readonly Notice[], index: EndpointIndex, now: number): readonly Addressed[] {
   return notices.flatMap((notice) => {
     const about = index.get(notice.network_id, notice.endpoint_id)
-    const isForHost = about?.audience === 'integration' && notice.announced !== false
-    const record = isForHost ? noticeEvent(notice, now) : undefined
-    const receivers = record ? index.receiversOf(record) : []
-    return record && receivers.length > 0 ? [{ record, receivers }] : []
+    const isForOthers = about?.audience === 'integration' && notice.announced !== false
+    const record = isForOthers ? noticeEvent(notice, now) : undefined
+    if (!about || !record) return []
+    const named = subscribes(about)
+      ? []
+      : index.inNetwork(record.network_id).filter((each) => each.events?.includes(record.event_type))
+    const receivers = [...new Set([...index.receiversOf(record), ...named])]
+    return receivers.length > 0 ? [{ record, receivers }] : []
   })
 }
+
+const subscribes = ({ events }: Endpoint): boolean => events?.some(isNoticeType) ?? false

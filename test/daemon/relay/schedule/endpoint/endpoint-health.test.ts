@@ -3,6 +3,7 @@ import { EndpointHealth } from '../../../../../daemon/relay/schedule/endpoint/en
 import type { Outcome } from '../../../../../daemon/relay/send/outcome.ts'
 import { defaultSettings } from '../../../../../daemon/relay/settings.ts'
 import type { StoredEndpoint } from '../../../../../daemon/relay/store/endpoint/relay-endpoint.ts'
+import { chatRates } from '../../../../../lib/outbox/chat.ts'
 
 const outcome = (result: Outcome['result']): Outcome => ({
   result,
@@ -90,6 +91,26 @@ test('starts are spaced evenly by the rate of the endpoint', () => {
   const { health } = healthOf({ rate_per_second: 4 })
   health.started(1000)
   expect([health.blockedUntil(50_000, 1000, 0), health.blockedUntil(50_250, 1250, 0)]).toEqual([50_250, undefined])
+})
+
+/** How many messages each chat takes in a window of so many milliseconds. */
+const limits = [
+  ['slack', 1, 1000],
+  ['teams', 4, 1000],
+  ['discord', 5, 2000],
+  ['discord', 30, 60_000],
+] as const
+
+test.each(limits)('%s gets at most %d messages in any %d ms, however many wait', (format, most, window) => {
+  const { health } = healthOf({ rate_per_second: chatRates[format] })
+  const starts: number[] = []
+  for (let now = 0; starts.length < 300; now = health.blockedUntil(now, now, 0) ?? now) {
+    health.started(now)
+    starts.push(now)
+  }
+  for (const start of starts)
+    expect(starts.filter((each) => each >= start && each < start + window).length).toBeLessThanOrEqual(most)
+  expect(starts.filter((each) => each < 60_000).length).toBe(60 * chatRates[format])
 })
 
 test('an endpoint that the proxy hangs for gives its slots to others, though nothing counts; the next quick one is quick again', () => {
