@@ -5,14 +5,13 @@
 import { isoTime } from '../base/clock.ts'
 import { isDay } from '../base/date-time.ts'
 import { type ApiError, fail, invalid, isApiError } from '../errors.ts'
-import { BoolInput, IdInput, listUpTo, optional, Title } from '../fields.ts'
+import { BoolInput, IdInput, integerBetween, listUpTo, optional, Title } from '../fields.ts'
 import { emailKey, membersByKeys } from '../rules/members.ts'
 import { ownField } from '../rules/segments.ts'
 import { segmentTitled } from '../rules/titles.ts'
 import type { Settings } from '../settings.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
-import { audit } from '../storage/tables/administration.ts'
 import { type CustomFieldRow, customFields } from '../storage/tables/custom-fields.ts'
 import { type MemberRow, spaces } from '../storage/tables/members.ts'
 import { plans } from '../storage/tables/plans.ts'
@@ -43,6 +42,10 @@ export interface ImportOptions {
   readonly quiet?: boolean
   /** Whether the host is asked to mail a welcome; false by default. */
   readonly welcome?: boolean
+  /** Of a long import that comes in several calls: what those before have counted. The counts go on from there. */
+  readonly before?: ImportCounts
+  /** Whether another call follows. The audit has the beginning and the end of an import, whatever its calls. */
+  readonly more?: boolean
   /** Gets the counts so far, after each hundred rows. */
   readonly onProgress?: (report: ImportReport) => void
   /** Gets each row or value that is refused. */
@@ -65,14 +68,18 @@ export interface ImportRefusal {
 }
 
 /** The counts of an import. */
-export interface ImportReport {
-  readonly name: string
+export interface ImportCounts {
   readonly rows: number
   readonly created: number
   readonly updated: number
   /** Members who were there, and are as they were. */
   readonly known: number
   readonly refused: number
+}
+
+/** What an import has done. */
+export interface ImportReport extends ImportCounts {
+  readonly name: string
   /** Columns that are no field of a member, which were left out. */
   readonly ignored: readonly string[]
   /** The first thousand rows and values that were refused. */
@@ -86,6 +93,7 @@ export interface RowCalls {
   readonly members: MemberActs
 }
 
+const Count = integerBetween(0, Number.MAX_SAFE_INTEGER)
 const Options = shape({
   name: optional(Title),
   plan_ids: optional(listUpTo(IdInput, 20, 'ids')),
@@ -94,6 +102,8 @@ const Options = shape({
   update: optional(BoolInput),
   quiet: optional(BoolInput),
   welcome: optional(BoolInput),
+  before: optional(shape({ rows: Count, created: Count, updated: Count, known: Count, refused: Count })),
+  more: optional(BoolInput),
 })
 
 const mostRefusals = 1000
@@ -130,7 +140,7 @@ export const importOf =
         return [title, `${title} (${field.id})`].map((column) => [column, field] as const)
       }),
     )
-    const counts = { rows: 0, created: 0, updated: 0, known: 0, refused: 0 }
+    const counts = { rows: 0, created: 0, updated: 0, known: 0, refused: 0, ...how.before }
     const ignored = new Set<string>()
     const refusals: ImportRefusal[] = []
     const report = (): ImportReport => ({ name, ...counts, ignored: [...ignored], refusals })
@@ -240,9 +250,9 @@ export const importOf =
       return isThere ? 'updated' : 'created'
     }
 
-    if (!(await changes.read(network, (tx) => hasBegun(tx, name)))) await line({ stage: 'started' })
+    if (!how.before) await line({ stage: 'started' })
     let batch: NumberedRow[] = []
-    let number = 0
+    let number = counts.rows
     for await (const values of rows) {
       batch.push({ number: ++number, values })
       if (batch.length === batchSize) {
@@ -252,7 +262,7 @@ export const importOf =
       }
     }
     if (batch.length > 0) await runBatch(batch)
-    await line({ stage: signal?.aborted ? 'stopped' : 'ended', ...counts })
+    if (!how.more || signal?.aborted) await line({ stage: signal?.aborted ? 'stopped' : 'ended', ...counts })
     return report()
   }
 
@@ -323,13 +333,6 @@ function readRow({ number, values }: NumberedRow, byTitle: ReadonlyMap<string, C
     answers: own,
     problems,
   }
-}
-
-/** Whether the audit has the beginning of an import, of which this call is a further part. */
-async function hasBegun(tx: ScopedTx, name: string): Promise<boolean> {
-  const order = { by: 'id', direction: 'desc' } as const
-  const lines = await tx.find(audit, { where: { action: 'members.imported' }, order, limit: 100 })
-  return lines.some(({ details }) => details['name'] === name)
 }
 
 /** @throws ApiError 422 for a plan or a space that no row could have */

@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs'
 import { appendFile, writeFile } from 'node:fs/promises'
 import { readTable, type TableFormat, writeCsv } from '../../../lib/csv/table.ts'
-import type { ImportOptions, ImportRefusal, ImportReport, ImportRow } from '../../../lib/index.ts'
+import type { ImportCounts, ImportOptions, ImportRefusal, ImportReport, ImportRow } from '../../../lib/index.ts'
 import type { Output } from '../../output.ts'
 import { CommandFailure, UsageError } from '../../usage.ts'
 import { inOptions } from './in-options.ts'
@@ -40,15 +40,16 @@ export async function importMembers(file: string, flags: ImportFlags, out: Outpu
     const { id, subdomain } = await networkOf(operator, flags.network)
     let sum: ImportReport | undefined
     let notes = 0
-    for await (const rows of chunksOf(readTable(bytesOf(file), format), format, renamed, flags.preview ? previewed : chunk)) {
-      const before = sum?.rows ?? 0
-      const report = await inOptions(operator.members.import(id, rows, options))
-      sum = sum ? added(sum, report) : report
-      await listRefused(
-        list,
-        report.refusals.map((each) => ({ ...each, row: each.row + before })),
-        notes === 0,
-      )
+    for await (const { rows, more } of chunksOf(
+      readTable(bytesOf(file), format),
+      format,
+      renamed,
+      flags.preview ? previewed : chunk,
+    )) {
+      const before = sum ? { before: countsOf(sum) } : {}
+      const report: ImportReport = await inOptions(operator.members.import(id, rows, { ...options, ...before, more }))
+      sum = { ...report, ignored: [...new Set([...(sum?.ignored ?? []), ...report.ignored])] }
+      await listRefused(list, report.refusals, notes === 0)
       notes += report.refusals.length
       draw?.(`${sum.rows.toLocaleString('en-GB')} rows, ${sum.created.toLocaleString('en-GB')} created, ${sum.refused} refused`)
     }
@@ -94,7 +95,7 @@ async function* chunksOf(
   format: TableFormat,
   renamed: ReadonlyMap<string, string>,
   size: number,
-): AsyncGenerator<ImportRow[]> {
+): AsyncGenerator<{ readonly rows: readonly ImportRow[]; readonly more: boolean }> {
   let some: ImportRow[] = []
   let isFirst = true
   for await (const row of rows) {
@@ -110,29 +111,20 @@ async function* chunksOf(
         )
       isFirst = false
     }
+    if (some.length === size) {
+      yield { rows: some, more: true }
+      some = []
+    }
     some.push(
       renamed.size === 0
         ? row
         : Object.fromEntries(Object.entries(row).map(([name, value]) => [renamed.get(name) ?? name, value])),
     )
-    if (some.length === size) {
-      yield some
-      some = []
-    }
   }
-  if (some.length > 0) yield some
+  if (some.length > 0) yield { rows: some, more: false }
 }
 
-const added = (sum: ImportReport, more: ImportReport): ImportReport => ({
-  name: sum.name,
-  rows: sum.rows + more.rows,
-  created: sum.created + more.created,
-  updated: sum.updated + more.updated,
-  known: sum.known + more.known,
-  refused: sum.refused + more.refused,
-  ignored: [...new Set([...sum.ignored, ...more.ignored])],
-  refusals: [],
-})
+const countsOf = ({ rows, created, updated, known, refused }: ImportCounts) => ({ rows, created, updated, known, refused })
 
 /** Refused rows have addresses, so the list is for its owner alone. */
 async function listRefused(file: string, refusals: readonly ImportRefusal[], isFirst: boolean): Promise<void> {

@@ -191,6 +191,24 @@ test('members are imported from CSV and NDJSON, and refused rows are listed', as
   expect(await all('members', 'list', '--tag-id', tag?.id ?? '')).toHaveLength(2)
 })
 
+test('an import of several calls has one beginning and one end in the audit, and numbers its refused rows', async () => {
+  const { directory, one, all } = await storageWithNetwork()
+  const file = join(directory, 'people.ndjson')
+  // All but one are refused, which is quick.
+  const rows = Array.from({ length: 1001 }, (_, n) =>
+    JSON.stringify(n === 700 ? { email: 'm@example.org', first_name: 'M' } : {}),
+  )
+  await writeFile(file, rows.join('\n'))
+  const counts = { rows: 1001, created: 1, updated: 0, known: 0, refused: 1000 }
+  const { refused_file } = await one('members', 'import', file, '--name', 'Spring')
+  const details = (await all('audit', 'list', '--action', 'members.imported')).map((line) => line.details)
+  expect(details).toMatchObject([{ stage: 'ended', name: 'Spring', ...counts }, { stage: 'started' }])
+  const refused = readFileSync(refused_file, 'utf8').trim().split('\r\n').slice(1)
+  expect(refused.map((line) => Number(line.split(',', 1)[0]))).toEqual(
+    [...rows.keys()].map((n) => n + 1).filter((n) => n !== 701),
+  )
+})
+
 test('one act is done for many members, of filters or of a file, after a look', async () => {
   const { directory, one, text, refusal, all } = await storageWithNetwork()
   const people = join(directory, 'people.ndjson')

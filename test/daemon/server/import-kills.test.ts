@@ -59,6 +59,17 @@ test('kill -9 at any moment: an import that is started again misses no row, and 
   const report = JSON.parse(stdout)
   expect([code, report]).toEqual([0, expect.objectContaining({ rows, refused: 0 })])
   expect(report.created + report.known).toBe(rows)
+  const audit = (
+    await ended('folkmoot', 'audit', 'list', '--action', 'members.imported', '--limit', '100', ...storage, '--json')
+  ).stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line).details)
+  const counts = { rows, created: report.created, known: report.known, refused: 0 }
+  expect(audit[0]).toMatchObject({ stage: 'ended', name: 'All', ...counts })
+  // Each that was killed has its beginning alone.
+  const stages = audit.map(({ stage }) => stage)
+  expect(stages.filter((stage) => stage === 'started').length - stages.filter((stage) => stage === 'ended').length).toBe(killed)
 
   const all = await watching.transaction((tx) => scoped(tx, network).find(members, {}), { readOnly: true })
   const imported = all.filter(({ first_name }) => first_name === 'Bela')

@@ -157,10 +157,33 @@ test('a hook may veto a row', async () => {
   expect(await active(run)).toEqual(['Ada'])
 })
 
+test('an import in several calls has one beginning and one end in the audit, and counts on', async () => {
+  const run = await createTestCommunity()
+  const counts = { rows: 2, created: 1, updated: 0, known: 0, refused: 1 }
+  const first = await importing(run, [person('grace'), { first_name: 'Nobody' }], { name: 'Spring', more: true })
+  expect(first.report).toMatchObject(counts)
+  const last = await importing(run, [{ first_name: 'Nobody' }, person('grace')], { name: 'Spring', before: counts })
+  expect(last.report).toMatchObject({ rows: 4, created: 1, known: 1, refused: 2 })
+  expect(last.refused.map(({ row }) => row)).toEqual([3])
+  const lines = async () =>
+    (await run.community.audit.list({ network, action: 'members.imported' })).items.map(({ details }) => details)
+  expect(await lines()).toMatchObject([{ stage: 'ended', rows: 4, created: 1, known: 1, refused: 2 }, { stage: 'started' }])
+  // One that ends amid its calls and is repeated: it began twice, and ended once.
+  await importing(run, [person('ben')], { name: 'Spring', more: true })
+  await importing(run, [person('ben'), person('ida')], { name: 'Spring' })
+  expect((await lines()).slice(0, 3)).toMatchObject([
+    { stage: 'ended', rows: 2, created: 1, known: 1 },
+    { stage: 'started' },
+    { stage: 'started' },
+  ])
+})
+
 test('wrong options are refused before anything is read', async () => {
   const run = await createTestCommunity()
   await expect(importing(run, [person('grace')], { name: ' ' })).rejects.toMatchObject({ status: 422 })
   await expect(importing(run, [person('grace')], { plans: ['1'] })).rejects.toThrow(TypeError)
+  const before = { rows: -1, created: 0, updated: 0, known: 0, refused: 0 }
+  await expect(importing(run, [person('grace')], { before })).rejects.toMatchObject({ status: 422 })
   await expect(run.community.members.import('nope', [])).rejects.toMatchObject({ status: 404 })
   expect(await active(run)).toEqual(['Ada'])
 })
