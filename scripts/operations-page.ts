@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type * as v from 'valibot'
 import { hostCatalogue } from '../lib/events/catalogue.ts'
-import { defaultTextLimits, isPaged, type JsonSchema } from '../lib/fields.ts'
+import { defaultTextLimits, isPaged } from '../lib/fields.ts'
+import { fieldColumns, fieldRows } from '../lib/openapi/field-rows.ts'
 import { isOptional, schemaWriter } from '../lib/openapi/schema.ts'
 import { groupOf as groupOfOperation, groups } from '../lib/operation.ts'
 import { request } from '../test/support/community.ts'
@@ -106,71 +107,13 @@ const entriesOf = (body: v.GenericSchema | undefined): v.ObjectEntries =>
 /** The fields of a request, with those of the objects in its lists. */
 function fieldTable(kind: string, fields: v.ObjectEntries = {}): string {
   const writer = schemaWriter({ ids: 'string', limits: defaultTextLimits })
-  const rows = Object.entries(fields).flatMap(([name, field]) => {
-    const { description, ...json } = writer.of(field as v.GenericSchema)
-    const within = objectsIn(json, writer.components)
-    const required = !isOptional(field as v.GenericSchema)
-    return [
-      tableRow(name, json, required, description),
-      ...Object.entries((within['properties'] ?? {}) as Record<string, JsonSchema>).map(([key, { description, ...inner }]) =>
-        tableRow(`${name}[].${key}`, inner, (within['required'] as string[]).includes(key), description),
-      ),
-    ]
+  const given = Object.entries(fields).map(([name, field]) => {
+    const schema = field as v.GenericSchema
+    return { name, schema: writer.of(schema), required: !isOptional(schema) }
   })
+  const rows = fieldRows(given, writer.components).map((cells) => `| ${cells.join(' | ')} |`)
   if (rows.length === 0) return ''
-  return [`| ${kind} | type | required | limit | meaning |`, '| --- | --- | --- | --- | --- |', ...rows].join('\n')
-}
-
-const tableRow = (name: string, json: JsonSchema, required: boolean, meaning: unknown): string =>
-  `| \`${name}\` | ${typeIn(name, json)} | ${required ? 'yes' : 'no'} | ${limitsOf(json).join(', ')} | ${meaning} |`
-
-/** What the objects in a list are like. */
-function objectsIn({ items }: JsonSchema, components: Readonly<Record<string, JsonSchema>>): JsonSchema {
-  const { $ref } = (items ?? {}) as JsonSchema
-  return (typeof $ref === 'string' && components[$ref.split('/').at(-1) ?? '']) || {}
-}
-
-/** The type of a field, in words. */
-function typeIn(name: string, json: JsonSchema): string {
-  const types = [json['type']].flat()
-  const orNull = types.includes('null') ? ' or null' : ''
-  if (Array.isArray(json['enum'])) {
-    const values = json['enum'].filter((value) => value !== null)
-    const shown = values.length > 20 ? `one of ${values.length} texts` : values.map((value) => `\`${value}\``).join(', ')
-    return `${shown}${orNull}`
-  }
-  if (types[0] === 'array') return `list of ${itemsIn(json['items'] as JsonSchema)}${orNull}`
-  if (types.includes('integer') && types.includes('string')) return `${name.endsWith('_id') ? 'id' : 'text or number'}${orNull}`
-  // A time that may have no offset is not of the format `date-time`.
-  const isTime = String(json['pattern']).startsWith('^\\d{4}-\\d{2}-\\d{2}[Tt ]')
-  const format = isTime ? 'date-time' : String(json['format'])
-  const words = { string: formats[format] ?? 'text', integer: 'whole number', boolean: 'true or false' }
-  return `${Object.entries(words).find(([type]) => type === types[0])?.[1] ?? types[0]}${orNull}`
-}
-
-const itemsIn = (items: JsonSchema): string => {
-  if ('$ref' in items) return 'objects'
-  return [items['type']].flat().includes('integer') ? 'ids' : 'texts'
-}
-
-const formats: Readonly<Record<string, string>> = {
-  'date-time': 'date and time',
-  date: 'date',
-  email: 'e-mail address',
-  binary: 'file',
-}
-
-const counted = (count: unknown): string => Number(count).toLocaleString('en-US')
-
-function limitsOf(json: JsonSchema): string[] {
-  const { maxLength, maxItems, minimum, maximum, default: standard } = json
-  const greatest = maximum === Number.MAX_SAFE_INTEGER ? undefined : maximum
-  return [
-    ...(maxLength === undefined ? [] : [`${counted(maxLength)} characters`]),
-    ...(maxItems === undefined ? [] : [`${counted(maxItems)} items`]),
-    ...(minimum === undefined ? [] : [greatest === undefined ? `from ${minimum}` : `${minimum} to ${counted(greatest)}`]),
-    ...(standard === undefined ? [] : [`\`${standard}\` by default`]),
-  ]
+  return [`| ${[kind, ...fieldColumns].join(' | ')} |`, '| --- | --- | --- | --- | --- |', ...rows].join('\n')
 }
 
 /** The example as it goes over the wire, and what comes back. */

@@ -1,11 +1,12 @@
 /** The API reference: pages made of the declarations, under the full policy. */
 import { found } from '../../errors.ts'
 import type { JsonSchema } from '../../fields.ts'
+import { fieldColumns, fieldRows, fieldsIn, type RequestField } from '../../openapi/field-rows.ts'
 import { layout } from '../layout/layout.ts'
 import { page } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
-import { badge, capital, search, table } from '../ui/parts.ts'
+import { badge, capital, marked, search, table } from '../ui/parts.ts'
 
 interface Parameter {
   readonly name: string
@@ -27,6 +28,7 @@ interface Operation {
   readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Content }>>
 }
 interface ApiDocument {
+  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> }
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation | readonly Parameter[]>>>>
 }
 interface DocumentedOperation extends Operation {
@@ -58,7 +60,7 @@ async function list(view: View) {
           ...{ label: name, columns: ['Method', 'Path', 'Summary'], kind: 'cards even' },
           rows: operations.map(
             ({ method, path, summary, operationId }) =>
-              html`<tr data-item="${`${operationId} ${path} ${summary}`.toLowerCase()}"><td>${methodBadge(method)}</td><th scope="row"><a class="mono" href="${view.link(`reference/${operationId}`)}">${path.replace('/admin/v1/networks/{network_id}', '')}</a></th><td>${summary}</td></tr>`,
+              html`<tr data-item="${`${operationId} ${path} ${summary}`.toLowerCase()}"><td>${methodBadge(method)}</td><th scope="row"><a class="mono" href="${view.link(`reference/${operationId}`)}">${path.replace('/admin/v1/networks/{network_id}', '')}</a></th><td>${marked(summary)}</td></tr>`,
           ),
         })}</section>`,
     )
@@ -78,6 +80,17 @@ const exampleIn = (content: Content | undefined): Html | undefined => {
   return media && html`<pre tabindex="0">${JSON.stringify(media.example, null, 2)}</pre>`
 }
 
+/** A table of fields, as the documentation has it. */
+function fieldTable(label: string, fields: readonly RequestField[], { components }: ApiDocument): Html | false {
+  const [type, ...others] = fieldColumns.map(capital)
+  const rows = fieldRows(fields, components.schemas).map(
+    ([name, type, ...more]) =>
+      html`<tr><th scope="row" class="keep">${marked(name)}</th><td>${marked(type)}</td>${more.map((cell, place) => html`<td data-label="${others[place]}">${marked(cell)}</td>`)}</tr>`,
+  )
+  const columns = ['Name', type, ...others]
+  return rows.length > 0 && html`<h2>${label}</h2>${table({ label, columns, rows, kind: 'cards wide', stop: true })}`
+}
+
 async function show(view: View) {
   const document = documentOf(view)
   const id = view.params['id'] ?? ''
@@ -86,25 +99,30 @@ async function show(view: View) {
     'Operation',
   )
   const { method, path, summary, description, parameters, requestBody, responses, security } = operation
-  const body = exampleIn(requestBody?.content)
-  const rows = parameters.map(
-    (each) =>
-      html`<tr><th scope="row"><code>${each.name}</code></th><td data-label="In">${each.in}</td><td>${each.required ? 'required' : 'optional'}</td><td>${each.description ?? String(each.schema['type'] ?? '')}</td></tr>`,
-  )
+  const [body] = Object.values(requestBody?.content ?? {})
+  const parametersIn = (place: string) =>
+    parameters
+      .filter((each) => each.in === place)
+      .map(({ schema, ...each }) => ({ ...each, schema: { ...schema, description: each.description } }))
+  const results = Object.entries(responses)
+  const isDone = ([status]: readonly [string, unknown]) => status.startsWith('2')
+  const refusals = results
+    .filter((each) => !isDone(each))
+    .map(([status, { description }]) => html`<tr><th scope="row">${status}</th><td>${marked(description)}</td></tr>`)
   return page(
     layout(
       view,
       operation.operationId,
-      html`<div class="head"><h1>${operation.operationId}</h1>${methodBadge(method)}</div><p>${summary}</p><p>${description}</p>
+      html`<div class="head"><h1>${operation.operationId}</h1>${methodBadge(method)}</div><p>${marked(summary)}</p><p>${marked(description)}</p>
 <pre tabindex="0">${method} ${path.replace('{network_id}', view.network.subdomain)}
 Authorization: Bearer ‹an API key with the scope ${security[0]?.apiToken.join(', ')}›</pre>
 ${operation['x-events'] && html`<p>Events: ${operation['x-events'].map((name) => html`<a href="${view.link(`webhooks/events/${name}`)}">${name}</a> `)}</p>`}
-${rows.length > 0 && html`<h2>Parameters</h2>${table({ label: 'Parameters', columns: ['Name', 'In', 'Needed', 'Description'], rows, stop: true })}`}
-${body && html`<h2>Body</h2>${body}`}
-<h2>Responses</h2>${Object.entries(responses).map(
-        ([status, { description: reason, content }]) =>
-          html`<h3>${status}</h3><p>${reason}</p>${status.startsWith('2') && exampleIn(content)}`,
-      )}`,
+${fieldTable('Query', parametersIn('query'), document)}${fieldTable('Headers', parametersIn('header'), document)}
+${body && html`${fieldTable('Body', fieldsIn(body.schema, document.components.schemas), document)}<h3>Example</h3>${exampleIn(requestBody?.content)}`}
+<h2>Responses</h2>${results
+        .filter(isDone)
+        .map(([status, { description, content }]) => html`<h3>${status}</h3><p>${marked(description)}</p>${exampleIn(content)}`)}
+<h3>Errors</h3>${table({ label: 'Errors', columns: ['Status', 'Meaning'], rows: refusals, kind: 'cards even' })}`,
     ),
   )
 }

@@ -7,7 +7,7 @@ import { layout } from '../layout/layout.ts'
 import { page } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
 import { html } from '../ui/html.ts'
-import { dialog } from '../ui/parts.ts'
+import { dialog, marked } from '../ui/parts.ts'
 
 const groups: readonly (readonly [label: string, names: RegExp])[] = [
   ['Posts', /^(?:Post|Article|Question)/],
@@ -65,7 +65,7 @@ async function example(view: View) {
       name,
       dialog(
         name,
-        html`<p>${eventDescription(name)}</p><p class="soft">The body of a delivery, with made-up values.</p>
+        html`<p>${marked(eventDescription(name))}</p><p class="soft">The body of a delivery, with made-up values.</p>
 <pre tabindex="0">${body}</pre><p><a class="button" href="${view.link('webhooks/events')}" data-close="Close">All events</a></p>`,
       ),
     ),
@@ -75,8 +75,8 @@ async function example(view: View) {
 async function list(view: View) {
   const items = eventGroups().map(
     ([label, names]) =>
-      html`<h2>${label}</h2><ul>${names.map(
-        (name) => html`<li><code>${name}Hook</code> ${exampleLink(view, name)}<br>${eventDescription(name)}</li>`,
+      html`<h2>${label}</h2><ul class="list">${names.map(
+        (name) => html`<li><code>${name}Hook</code> ${exampleLink(view, name)}<br>${marked(eventDescription(name))}</li>`,
       )}</ul>`,
   )
   return page(layout(view, 'Events', html`<h1>Events</h1><p class="soft">Everything that an endpoint can receive.</p>${items}`))

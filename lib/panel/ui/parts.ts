@@ -52,6 +52,10 @@ export const search = (label: string): Html => html`<div class="field" data-scri
 export const empty = (title: string, text: string, next?: unknown): Html =>
   html`<div class="card empty"><h2>${title}</h2><p class="soft">${text}</p>${next}</div>`
 
+/** A text of the declarations: what it has between backticks is code. */
+export const marked = (text: string): readonly (Html | string)[] =>
+  text.split('`').map((part, place) => (place % 2 === 1 ? html`<code>${part}</code>` : part))
+
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 export const number = (value: number): string => value.toLocaleString('en-GB')

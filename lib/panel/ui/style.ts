@@ -48,7 +48,7 @@ table{border-collapse:collapse;width:100%}
 th,td{text-align:left;padding:.55rem .8rem;border-top:1px solid var(--line);vertical-align:top}
 thead th{border-top:0;color:var(--soft);font-size:.82rem;font-weight:600;white-space:nowrap;background:var(--sunk)}
 tbody th{font-weight:600;min-width:9rem}tbody th,.free{overflow-wrap:anywhere}.free{min-width:8rem}.id{display:inline-block;max-width:min(20rem,100%);overflow:hidden;text-overflow:ellipsis;white-space:nowrap;vertical-align:top}tbody th .small,tbody th .mono{font-weight:400}.scroll:has(.narrow){width:28rem;max-width:100%}.narrow :is(th,td){padding-inline:.5rem}.narrow tbody th{min-width:6rem}table.even{table-layout:fixed}table.even th:first-child{width:6.5rem}tbody tr:hover{background:var(--sunk)}
-td .keep{white-space:nowrap}@media(min-width:80rem){td time{white-space:nowrap}}tr.off td,tr.off th{color:var(--soft)}
+td .keep,th.keep{white-space:nowrap}@media(min-width:80rem){td :is(time,code){white-space:nowrap}}tr.off td,tr.off th{color:var(--soft)}
 .badge{display:inline-block;padding:.05rem .5rem;border-radius:1rem;font-size:.82rem;font-weight:600;white-space:nowrap;color:var(--calm);background:var(--calm-bg)}
 .badge.good{color:var(--good);background:var(--good-bg)}.badge.bad{color:var(--bad);background:var(--bad-bg)}.badge.warn{color:var(--warn);background:var(--warn-bg)}
 .note{border:1px solid var(--line);border-left:4px solid var(--calm);background:var(--card);border-radius:var(--round);padding:.7rem 1rem;margin:.8rem 0}

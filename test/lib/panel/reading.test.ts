@@ -1,4 +1,5 @@
 /** The pages that only show: overview, API reference. */
+import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { relayOf } from './relay.ts'
 import { admin, createTestPanel } from './support.ts'
@@ -99,4 +100,46 @@ test('what no relay tries again stands first, on the overview and on the page of
     expect(text).not.toContain('>Delivering<')
   }
   expect(overview.indexOf('3 deliveries failed for good')).toBeLessThan(overview.indexOf('<h2>'))
+})
+
+/** The cells of the tables of fields on the site, for each operation, without the marks of Markdown. */
+const cellsOnSite = new Map(
+  globSync('docs/operations/*.md').flatMap((path) =>
+    readFileSync(path, 'utf8')
+      .split('\n## ')
+      .slice(1)
+      .map((section) => {
+        const rows = [...section.matchAll(/^\| (`.*) \|$/gm)].map(([, cells = '']) => cells.replaceAll('`', '').split(' | '))
+        return [section.slice(0, section.indexOf('\n')), rows] as const
+      }),
+  ),
+)
+const textOf = (marked: string) =>
+  marked
+    .replace(/<[^>]+>/g, '')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&quot;', '"')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&amp;', '&')
+
+test('the reference has the tables of fields that the site has, with code set as code', async () => {
+  const { get } = await createTestPanel()
+  const different: unknown[] = []
+  let count = 0
+  for (const [id, expected] of cellsOnSite) {
+    const { text } = await get(`1/reference/${id}`)
+    if (textOf(text).includes('`')) different.push([id, 'has backticks'])
+    const rows = [...text.matchAll(/<tr[^>]*>(.*?)<\/tr>/gs)].map(([, row = '']) =>
+      [...row.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/gs)].map(([, cell = '']) => textOf(cell).trim()),
+    )
+    for (const row of expected) {
+      count += 1
+      if (!rows.some((each) => each.join(' | ') === row.map((cell) => cell.trim()).join(' | '))) different.push([id, row])
+    }
+  }
+  expect(different).toEqual([])
+  expect([cellsOnSite.size > 100, count > 250]).toEqual([true, true])
+  expect((await get('1/reference/members.create')).text).toContain('It sends <code>MemberJoinedHook</code> for')
+  for (const page of ['1/webhooks/events', '1/webhooks/events/MemberCourseProgressUpdated'])
+    expect((await get(page)).text).toContain('<code>progress_percent</code>')
 })
