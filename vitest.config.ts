@@ -66,6 +66,7 @@ const rest = [
   'daemon/relay/operate/start-refused',
   'daemon/relay/store/large',
   'daemon/relay/store/log-size',
+  'daemon/server/backup',
   'daemon/server/kills',
   'daemon/server/listen/listen-command',
   'daemon/server/moving/commands',

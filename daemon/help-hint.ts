@@ -14,7 +14,23 @@ export function hintAtHelp(command: Command, words = command.name()): void {
 /** The commands of both programs: none loads the other one for a message. A test compares this with them. */
 export const programCommands = {
   folkmoot: [
-    ...['serve', 'init', 'trigger', 'panel-link', 'info', 'listen', 'mcp', 'migrate', 'copy', 'pull', 'diff', 'spec', 'export'],
+    ...[
+      'serve',
+      'init',
+      'trigger',
+      'panel-link',
+      'info',
+      'listen',
+      'mcp',
+      'migrate',
+      'copy',
+      'pull',
+      'diff',
+      'spec',
+      'export',
+      'backup',
+      'restore',
+    ],
     ...['create', 'list', 'show', 'update'].map((name) => `networks ${name}`),
     ...['list', 'import', 'bulk', 'show', 'ban', 'remove', 'role', 'unban', 'erase', 'export', 'consent'].map(
       (name) => `members ${name}`,

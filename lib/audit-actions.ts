@@ -5,6 +5,7 @@ export const auditActions = [
   'network.created',
   'network.updated',
   'network.pulled',
+  'network.restored',
   'key.created',
   'key.revoked',
   'endpoint.added',

@@ -6,6 +6,7 @@ import { hintAtHelp, hintAtOtherProgram } from '../help-hint.ts'
 import { usageLine } from '../json.ts'
 import type { Ask, Output } from '../output.ts'
 import { applyEnvPrecedence, variableOption } from '../variables.ts'
+import { backupCommands } from './backup/program.ts'
 import {
   auditCommands,
   endpointCommands,
@@ -106,6 +107,7 @@ export function createProgram({
     .action(async (flags) => (await import('./storage/copy.ts')).copy(flags, out, draw))
 
   movingCommands(program, { out, draw, failed })
+  backupCommands(program, { out, draw })
 
   program
     .command('spec')

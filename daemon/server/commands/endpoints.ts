@@ -97,9 +97,11 @@ type Work = (operator: Operator, network: string) => Promise<Endpoint>
 const change = (id: string, flags: NetworkFlags, out: Output, what: string, work: Work): Promise<void> =>
   withChanges(flags, out, async (operator) => {
     const network = await networkOf(operator, flags.network)
-    const endpoint = await ofRecord(network, 'endpoint', id, work(operator, network.id))
-    showOne(out, flags, endpoint, `Endpoint ${endpoint.id} (${endpoint.url}) is ${what}.`)
+    show(await ofRecord(network, 'endpoint', id, work(operator, network.id)), flags, out, what)
   })
+
+const show = (endpoint: Endpoint, flags: NetworkFlags, out: Output, what: string): void =>
+  showOne(out, flags, endpoint, `Endpoint ${endpoint.id} (${endpoint.url}) is ${what}.`)
 
 /** `endpoints update`: only the named changes. */
 export async function updateEndpoint(id: string, flags: EndpointFlags, out: Output): Promise<void> {
@@ -111,13 +113,29 @@ export async function updateEndpoint(id: string, flags: EndpointFlags, out: Outp
   })
 }
 
+interface SwitchFlags extends NetworkFlags {
+  readonly all?: boolean
+}
+
+/** Changes one endpoint or, with `--all`, every one that is not so yet: of the network that is named, or of all. */
+async function switchTo(call: 'enable' | 'disable', id: string, flags: SwitchFlags, out: Output): Promise<void> {
+  const { all = false, network: name } = flags
+  if ((id === '') !== all) throw new UsageError('give the id of an endpoint, or --all')
+  const what = call === 'enable' ? 'enabled' : 'disabled: its events wait'
+  if (!all) return change(id, flags, out, what, ({ endpoints }, network) => endpoints[call](network, id))
+  await withOperator(flags, out, async (operator) => {
+    const { networks, endpoints } = operator
+    for (const network of name === undefined ? await networks.list() : [await networkOf(operator, name)])
+      for (const { id: each, enabled } of await endpoints.list(network.id))
+        if (enabled !== (call === 'enable')) show(await endpoints[call](network.id, each), flags, out, what)
+  })
+}
+
 /** `endpoints enable`: sends again, also where a relay had stopped by itself. */
-export const enableEndpoint = (id: string, flags: NetworkFlags, out: Output): Promise<void> =>
-  change(id, flags, out, 'enabled', ({ endpoints }, network) => endpoints.enable(network, id))
+export const enableEndpoint = (id: string, flags: SwitchFlags, out: Output): Promise<void> => switchTo('enable', id, flags, out)
 
 /** `endpoints disable`: its events wait. */
-export const disableEndpoint = (id: string, flags: NetworkFlags, out: Output): Promise<void> =>
-  change(id, flags, out, 'disabled: its events wait', ({ endpoints }, network) => endpoints.disable(network, id))
+export const disableEndpoint = (id: string, flags: SwitchFlags, out: Output): Promise<void> => switchTo('disable', id, flags, out)
 
 /** `endpoints remove`. */
 export const removeEndpoint = (id: string, flags: NetworkFlags, out: Output): Promise<void> =>

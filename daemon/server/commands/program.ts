@@ -214,6 +214,14 @@ const withHeaders = (made: Command): Command =>
       new Option('--header-file <file>', 'a file with such headers, one per line; - is standard input').conflicts('header'),
     )
 
+/** The endpoint of a command; every one is enabled and disabled together, and none removed so. */
+const withAll = (command: Command, name: string): Command =>
+  name === 'remove'
+    ? command.argument('<id>')
+    : command
+        .argument('[id]')
+        .addOption(new Option('--all', 'every endpoint of the network, or of all networks').conflicts('preview'))
+
 export function endpointCommands(program: Command, out: Output): void {
   const load = () => import('./endpoints.ts')
   const endpoints = program.command('endpoints').description('webhook endpoints of a network; folkmoot-relay tests them')
@@ -243,9 +251,9 @@ export function endpointCommands(program: Command, out: Output): void {
     ['disable', 'keep the events of an endpoint and send none'],
     ['remove', 'remove an endpoint'],
   ] as const)
-    changing(onNetwork(endpoints.command(name).argument('<id>')))
+    withAll(changing(onNetwork(endpoints.command(name))), name)
       .description(description)
-      .action(async (id: string, flags) => (await load())[`${name}Endpoint`](id, flags, out))
+      .action(async (id: string | undefined, flags) => (await load())[`${name}Endpoint`](id ?? '', flags, out))
   changing(onNetwork(endpoints.command('republish')))
     .description('put every endpoint into the outbox again, encrypted with the first encryption key if there is one')
     .action(async (flags) => (await load()).republishEndpoints(flags, out))

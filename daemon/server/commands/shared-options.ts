@@ -22,14 +22,15 @@ export const port =
     return number
   }
 
-export const withStorage = (command: Command): Command =>
-  withEncryptionKeys(
-    command
-      .addOption(
-        variableOption('--storage <address>', `${storageForms}; its password may be in PGPASSWORD`).default(defaultStorage),
-      )
-      .addOption(variableOption('--outbox <directory>', 'the outbox of lowdb and memory; next to the file by default')),
-  )
+/** Where a storage is. */
+export const withPlace = (command: Command): Command =>
+  command
+    .addOption(
+      variableOption('--storage <address>', `${storageForms}; its password may be in PGPASSWORD`).default(defaultStorage),
+    )
+    .addOption(variableOption('--outbox <directory>', 'the outbox of lowdb and memory; next to the file by default'))
+
+export const withStorage = (command: Command): Command => withEncryptionKeys(withPlace(command))
 
 /** The network of a command. */
 export const networkOption = (about: string): Option => variableOption('--network <id or subdomain>', about)

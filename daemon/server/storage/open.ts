@@ -110,7 +110,7 @@ export const assetsDirectory = (address: string, named: string | undefined): str
   resolve(named ?? join(dirname(fileOfStorage(address) ?? 'db'), 'assets'))
 
 /** Another user's directory hides its files, so "missing" would be wrong. */
-async function mustExist(file: string): Promise<void> {
+export async function mustExist(file: string): Promise<void> {
   await stat(file).catch((error: unknown) => {
     const isHidden = ['EACCES', 'EPERM'].includes(errorCode(error))
     throw new UsageError(

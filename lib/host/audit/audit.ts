@@ -34,6 +34,7 @@ const workActions = [
   'badge.updated',
   'badge.deleted',
   'network.pulled',
+  'network.restored',
 ] as const satisfies readonly AuditAction[]
 
 /** Before work its intent, and after work its failure. */
