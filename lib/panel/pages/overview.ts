@@ -1,5 +1,6 @@
 /** The overview: who is there, what needs somebody, what is sent now, what fails, and what waits. */
 import { isoTime } from '../../base/clock.ts'
+import type { Endpoint } from '../../host/endpoint.ts'
 import type { KeyListing } from '../../host/keys.ts'
 import { mostCounted, type Overview } from '../../host/overview.ts'
 import type { KeyTraffic, Traffic, TrafficHour } from '../../http/traffic.ts'
@@ -8,11 +9,13 @@ import { callRelay, relayNote } from '../layout/call-relay.ts'
 import { endpointNames } from '../layout/endpoint-names.ts'
 import { layout } from '../layout/layout.ts'
 import { activityWords } from '../layout/wording.ts'
+import { may } from '../request/access.ts'
 import { type PanelResponse, page } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
 import { barChart } from '../ui/chart.ts'
 import { type Html, html } from '../ui/html.ts'
 import { badge, note, number, own, table, time } from '../ui/parts.ts'
+import { addEndpoint, endpointTable } from './webhooks.ts'
 
 /** One figure. */
 const figure = (name: string, value: unknown, more?: unknown): Html =>
@@ -104,11 +107,10 @@ ${figure('Circuit changes', number(changes), 'in 3 hours')}</div>
 const mostTroubles = 10
 
 /** Endpoints and deliveries that need a person. */
-async function troubles(view: View, status: RelayStatus): Promise<Html> {
+function troubles(view: View, status: RelayStatus, nameOf: (id: string) => string): Html {
   const { running, endpoints } = status
   const { failed, shown, list } = failedForGood(view, status)
   const stopped = endpoints.filter(({ activity }) => !['delivering', 'paused'].includes(activity))
-  const nameOf = endpointNames(stopped.length > 0 ? await view.community.endpoints.list(view.id) : [])
   const items = stopped
     .slice(0, mostTroubles)
     .map(
@@ -129,6 +131,26 @@ async function troubles(view: View, status: RelayStatus): Promise<Html> {
     )
   }${!running && note('warn', html`<p>No relay runs now. Events wait.</p>`)}${stopped.length > 0 && box}`
 }
+
+const mostEndpoints = 10
+
+/** The endpoints, first those that need a person, and the way to one more. */
+function endpointsOf(view: View, endpoints: readonly Endpoint[], status: RelayStatus | undefined): Html {
+  const healthOf = new Map((status?.endpoints ?? []).map((health) => [health.endpoint_id, health]))
+  const isWell = ({ id }: Endpoint): number => {
+    const { dead = 0, activity = 'delivering' } = healthOf.get(id) ?? {}
+    return dead > 0 || !['delivering', 'paused'].includes(activity) ? 0 : 1
+  }
+  const shown = endpoints.toSorted((one, other) => isWell(one) - isWell(other)).slice(0, mostEndpoints)
+  const more = endpoints.length - shown.length
+  return html`<div class="head"><h2>Endpoints</h2><div class="end">${addEndpoint(view)}</div></div>
+${shown.length > 0 ? endpointTable(view, shown, status) : html`<p class="soft">No endpoint yet: add the address of a program that receives events.</p>`}
+${more > 0 && html`<p><a href="${view.link('webhooks')}">${number(more)} more</a></p>`}`
+}
+
+/** Leads to the members who match. */
+const findMember = (view: View): Html =>
+  html`<form method="get" action="${view.link('members')}" role="search" class="row"><input type="search" name="q" dir="auto" maxlength="200" aria-label="Name, address or id of a member" placeholder="Member" autocomplete="off"><button>Find</button></form>`
 
 /** The requests of each hour. */
 function requestsOf({ hours, since }: Traffic): Html {
@@ -189,6 +211,8 @@ async function show(view: View): Promise<PanelResponse> {
     activity: await relay.activity({ network_id: view.id, minutes }),
     status: await relay.status({ network_id: view.id }),
   }))
+  const endpoints = await view.community.endpoints.list(view.id)
+  const status = result.there ? result.value.status : undefined
   const network = await view.community.overview(view.id)
   const traffic = await view.community.traffic(view.id)
   const keys = await keysInUse(view, traffic)
@@ -196,12 +220,15 @@ async function show(view: View): Promise<PanelResponse> {
     layout(
       view,
       'Overview',
-      html`<div class="head"><h1>Overview</h1></div>${reportsNote(view, network)}${relayNote(result)}
-<div data-refresh="30" data-part="troubles">${result.there && (await troubles(view, result.value.status))}</div>
+      html`<div class="head"><h1>Overview</h1><div class="end">${findMember(view)}</div></div>${relayNote(result)}
+<div data-refresh="30" data-part="troubles">${status && troubles(view, status, endpointNames(endpoints))}</div>${reportsNote(view, network)}
+${endpointsOf(view, endpoints, status)}
 ${people(view, network)}
 <div data-refresh="30" data-part="overview">${result.there && charts(view, result.value.activity, result.value.status)}</div>
 <div data-refresh="30" data-part="traffic">${requestsOf(traffic)}
-<h2>Recently used keys</h2>${keys}</div>`,
+</div>
+<div class="head"><h2>Recently used keys</h2><div class="end">${may(view.visitor, 'keys.create') && html`<a class="button" href="${view.link('keys/new')}">Create a key</a>`}</div></div>
+<div data-refresh="30" data-part="keys">${keys}</div>`,
     ),
   )
 }

@@ -47,6 +47,16 @@ function row(view: View, endpoint: Endpoint, health: EndpointStatus | undefined)
 </tr>`
 }
 
+/** The endpoints and how they do, with a link to each. */
+export function endpointTable(view: View, endpoints: readonly Endpoint[], status: RelayStatus | undefined): Html {
+  const rows = endpoints.map((each) => row(view, each, healthIn(status, each.id)))
+  const columns = ['Endpoint', 'State', 'Events', 'Failed for good', 'Waiting', 'Oldest waiting', 'Last day']
+  return html`<div data-refresh="15" data-part="endpoints">${table({ label: 'Webhook endpoints', columns, rows, kind: 'cards wide' })}</div>`
+}
+
+export const addEndpoint = (view: View): Html | false =>
+  may(view.visitor, 'endpoints.create') && html`<a class="button primary" href="${view.link('webhooks/new')}">Add an endpoint</a>`
+
 const results = new Map([
   ['removed', 'The endpoint is deleted. Nothing more is sent to it.'],
   ['paused', 'The endpoint is paused. Its events wait until it is resumed.'],
@@ -62,13 +72,8 @@ const resultOf = ({ query }: View) => {
 async function list(view: View): Promise<PanelResponse> {
   const endpoints = await view.community.endpoints.list(view.id)
   const status = await callRelay(view, (relay) => relay.status({ network_id: view.id }))
-  const add =
-    may(view.visitor, 'endpoints.create') &&
-    html`<a class="button primary" href="${view.link('webhooks/new')}">Add an endpoint</a>`
-  const rows = endpoints.map((each) => row(view, each, status.there ? healthIn(status.value, each.id) : undefined))
+  const add = addEndpoint(view)
   const isDown = status.there && !status.value.running
-  const columns = ['Endpoint', 'State', 'Events', 'Failed for good', 'Waiting', 'Oldest waiting', 'Last day']
-  const list = html`<div data-refresh="15" data-part="endpoints">${table({ label: 'Webhook endpoints', columns, rows, kind: 'cards wide' })}</div>`
   return page(
     layout(
       view,
@@ -76,7 +81,7 @@ async function list(view: View): Promise<PanelResponse> {
       html`<div class="head"><h1>Webhooks</h1><div class="end">${endpoints.length > 0 && add}</div></div>
 <p class="soft">Each event of this network is posted to every endpoint that subscribes to it. <a href="${view.link('webhooks/events')}">All events</a></p>
 ${resultOf(view)}${relayNote(status)}${isDown && note('warn', html`<p>No relay runs now. Events wait.</p>`)}
-${endpoints.length > 0 ? list : empty('No endpoint yet', 'Add the address of a program that receives events.', add)}`,
+${endpoints.length > 0 ? endpointTable(view, endpoints, status.there ? status.value : undefined) : empty('No endpoint yet', 'Add the address of a program that receives events.', add)}`,
     ),
   )
 }
