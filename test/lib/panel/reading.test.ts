@@ -138,7 +138,7 @@ test('the reference has the tables of fields that the site has, with code set as
     }
   }
   expect(different).toEqual([])
-  expect([cellsOnSite.size > 100, count > 250]).toEqual([true, true])
+  expect([cellsOnSite.size > 100, count > 200]).toEqual([true, true])
   expect((await get('1/reference/members.create')).text).toContain('It sends <code>MemberJoinedHook</code> for')
   for (const page of ['1/webhooks/events', '1/webhooks/events/MemberCourseProgressUpdated'])
     expect((await get(page)).text).toContain('<code>progress_percent</code>')
