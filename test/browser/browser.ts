@@ -4,6 +4,12 @@
  */
 import { existsSync } from 'node:fs'
 
+interface UploadedFile {
+  readonly name: string
+  readonly mimeType: string
+  readonly buffer: Uint8Array
+}
+
 export interface Locator {
   first(): Locator
   last(): Locator
@@ -12,7 +18,7 @@ export interface Locator {
   check(): Promise<void>
   fill(text: string): Promise<void>
   selectOption(value: string): Promise<unknown>
-  setInputFiles(file: { readonly name: string; readonly mimeType: string; readonly buffer: Uint8Array }): Promise<void>
+  setInputFiles(file: UploadedFile): Promise<void>
   count(): Promise<number>
   textContent(): Promise<string | null>
   getAttribute(name: string): Promise<string | null>
@@ -36,6 +42,7 @@ export interface Page {
   screenshot(options: { readonly path: string; readonly fullPage?: boolean }): Promise<unknown>
   waitForResponse(url: RegExp): Promise<{ status(): number }>
   waitForEvent(event: 'download'): Promise<{ suggestedFilename(): string }>
+  waitForEvent(event: 'filechooser'): Promise<{ setFiles(file: UploadedFile): Promise<void> }>
   route(
     url: string,
     response: (route: { fulfill(given: { contentType: string; body: string }): Promise<void> }) => unknown,

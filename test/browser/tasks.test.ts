@@ -10,8 +10,8 @@ import { type Browser, type ContextOptions, connect, isInstalled, type Page } fr
 import { type Keyboard, keyboardOf } from './keyboard.ts'
 import { startSite } from './site.ts'
 
-/** Buttons that would do nothing without the script. */
-const idle = `[...document.querySelectorAll('button[type=button],[type=search],[data-copy],[data-all]')].filter((each) => each.checkVisibility()).map((each) => each.textContent || each.id).join()`
+/** Buttons and searches that would do nothing without the script. A search whose form has a button does. */
+const idle = `[...document.querySelectorAll('button[type=button],[type=search]:not([role=search] *),[data-copy],[data-all]')].filter((each) => each.checkVisibility()).map((each) => each.textContent || each.id).join()`
 
 describe.skipIf(!isInstalled).each([
   { way: 'with the script', script: true, width: 1280 },
@@ -95,6 +95,118 @@ describe.skipIf(!isInstalled).each([
       await keys.follow('Revoke the key', 'The key is revoked.')
       await at(keys, 'The key is revoked')
       expect(await me(token)).toBe(401)
+    })
+  })
+
+  describe('members', () => {
+    const network = '1'
+    beforeAll(async () => {
+      const { community } = site
+      for (const name of ['Grace', 'Ben', 'Cleo', 'Dora'])
+        await community.call('members.create', {
+          network,
+          body: { email: `${name}@tasks.test`, first_name: name, last_name: 'Oak', send_welcome_email: false },
+        })
+      for (const title of ['Gardener', 'Gardening']) await community.call('tags.create', { network, body: { title } })
+    })
+    const idOf = async (name: string) => (await site.community.members.list(network, { q: name })).items[0]?.id ?? ''
+    const counts = async () =>
+      (await site.community.tags.list(network)).items.map(({ title, member_count }) => [title, member_count])
+
+    test('members are filtered, ticked, and get a tag after a question', async () => {
+      await visit('1/members', async (keys, page) => {
+        await keys.to('Filter and order')
+        await keys.press('Space')
+        await keys.to('Role')
+        await keys.type('contributor')
+        await keys.follow('Search', '1 set')
+        expect(page.url()).toContain('role=contributor')
+        await keys.to('Tick Cleo Oak')
+        await keys.press('Space')
+        await keys.to('Tick Ben Oak')
+        await keys.press('Space')
+        await keys.to('With the ticked members')
+        await keys.type('Give a tag')
+        await keys.to('all 4 of this list')
+        await keys.follow('Go on', 'Give a tag')
+        await keys.to('Give a tag')
+        await keys.type('Gardening')
+        await keys.follow('Go on', 'Give a tag: 2 members?')
+        await keys.follow('Give a tag: 2 members', '2 done, 0 refused.')
+        await at(keys, '2 done')
+        await keys.follow('Back to the members', 'Everyone who is or was')
+      })
+      expect(await counts()).toEqual([
+        ['Gardener', 0],
+        ['Gardening', 2],
+      ])
+    })
+
+    test('a member is banned on their page after a question', async () => {
+      await visit(`1/members/${await idOf('Ben')}`, async (keys) => {
+        await keys.follow('Ban Ben Oak', 'Ban this member?')
+        await at(keys, 'Ban this member?')
+        if (script) await keys.press('Escape')
+        else await keys.follow('Cancel', 'Ban Ben Oak')
+        if (script) await at(keys, 'Ban Ben Oak')
+        else await keys.to('Ban Ben Oak')
+        await keys.enter('Ban this member?')
+        await keys.to('Reason')
+        await keys.type('Sells watches')
+        await keys.follow('Ban', 'The member is banned.')
+        await at(keys, 'The member is banned')
+        await keys.to('Lift the ban Ben Oak')
+      })
+      expect((await site.community.members.list(network, { q: 'Ben' })).items).toMatchObject([
+        { state: 'banned', ban_reason: 'Sells watches' },
+      ])
+    })
+
+    test('a report is closed after a question', async () => {
+      const about = { targetable_type: 'User', targetable_id: await idOf('Dora'), report_type: 'spam' } as const
+      const report = await site.community.notify.abuseReport({ network, member_id: await idOf('Grace'), ...about })
+      await visit('1/reports', async (keys) => {
+        await keys.follow(`Dismiss, report ${report.id}`, 'Dismiss the report?')
+        await at(keys, 'Dismiss the report?')
+        await keys.follow('Dismiss', 'The report is dismissed.')
+        await at(keys, 'The report is dismissed')
+        await keys.to('Closed')
+      })
+      expect((await site.community.reports.list(network)).items).toEqual([])
+    })
+
+    test('a tag is added, and merged into another one after a question', async () => {
+      await visit('1/labels', async (keys) => {
+        await keys.follow('Add a tag', 'Such as #1F5F8B')
+        await keys.to('Title')
+        await keys.type('Gardner')
+        await keys.enter('The tag is added.')
+        await at(keys, 'The tag is added')
+        await keys.follow('Merge Gardner', 'Its members get this tag instead')
+        await keys.to('Its members get this tag instead')
+        await keys.type('Gardener')
+        await keys.follow('Go on', 'Merge these tags?')
+        await keys.follow('Merge the tags', 'The tags are merged.')
+        await at(keys, 'The tags are merged')
+      })
+      expect((await counts()).map(([title]) => title)).toEqual(['Gardener', 'Gardening'])
+    })
+
+    test('a file of members is chosen, its columns are looked at, and it is imported', async () => {
+      await visit('1/members', async (keys, page) => {
+        await keys.follow('Import', 'Next: the columns')
+        await keys.to('File')
+        const [chooser] = await Promise.all([page.waitForEvent('filechooser'), keys.press('Space')])
+        const buffer = Buffer.from('e-mail,First name\nida@tasks.test,Ida\n')
+        await chooser.setFiles({ name: 'people.csv', mimeType: 'text/csv', buffer })
+        await keys.follow('Next: the columns', 'What are the columns?')
+        await keys.to('First name')
+        await keys.to('Name of the import')
+        await keys.type('Spring')
+        await keys.follow('Preview', 'nothing was changed')
+        await keys.follow('Import 1 row', 'New members: 1.')
+        await keys.follow('Show its members', 'Ida')
+      })
     })
   })
 

@@ -4,6 +4,7 @@
  */
 import { ApiError } from '../../errors.ts'
 import type { BulkAct, BulkReport } from '../../host/member-bulk.ts'
+import type { MemberListing } from '../../host/member-listing.ts'
 import { confirmPage } from '../layout/confirm.ts'
 import { layout } from '../layout/layout.ts'
 import { masksNames, personal, personLink } from '../layout/person.ts'
@@ -39,8 +40,9 @@ const acts: Readonly<Record<string, { readonly label: string; readonly about?: s
 const allowed = (view: View) => Object.entries(acts).filter(([, { needs }]) => needs === undefined || may(view.visitor, needs))
 
 /** The box that ticks a member: it belongs to the form below the list. */
-export const tick = (view: View, id: string): Html | false =>
-  may(view.visitor, action) && html`<input type="checkbox" form="bulk" name="id" value="${id}" aria-label="Tick member ${id}"> `
+export const tick = (view: View, { id, first_name, last_name }: MemberListing): Html | false =>
+  may(view.visitor, action) &&
+  html`<input type="checkbox" form="bulk" name="id" value="${id}" aria-label="Tick ${masksNames(view) ? `member ${id}` : `${first_name} ${last_name}`}"> `
 
 const actField = (view: View, label: string): Html =>
   field(

@@ -26,7 +26,7 @@ function leftOf(view: View, { left_at, left_by, state }: MemberListing): Html | 
 }
 
 const row = (view: View, member: MemberListing): Html => html`<tr ${member.state !== 'active' && html`class="off"`}>
-<th scope="row"><span class="url">${tick(view, member.id)}<a href="${view.link(`members/${member.id}`)}">${nameIn(view, member)}</a></span><br><span class="small soft url">${personal(view, 'email', member.email)}</span></th>
+<th scope="row"><span class="url">${tick(view, member)}<a href="${view.link(`members/${member.id}`)}">${nameIn(view, member)}</a></span><br><span class="small soft url">${personal(view, 'email', member.email)}</span></th>
 <td>${stateOf(member)}</td>
 <td data-label="Id"><code class="keep">${member.id}</code></td>
 <td data-label="Role">${member.role}</td>
