@@ -17,6 +17,7 @@ export type { ConsumeOnce } from './host/consume-once.ts'
 export type {
   Endpoint,
   EndpointChanges,
+  EndpointCredentials,
   EndpointRotation,
   NewEndpoint,
   RegisteredEndpoint,

@@ -45,7 +45,7 @@ for (const [name, url, activity, rate, dead, more] of [
   ['Search of the whole community, every post and comment', 'https://search.example.org/in', 'unreadable', 0, 12, {}],
   ['Archive', 'http://127.0.0.1:4000/', 'probing', 0.5, 0, { order: 'fifo', rate_per_second: 5 }],
 ] as const) {
-  const { id } = await acting.endpoints.upsert({ network, name, url, key: true, secrets: true, ...more })
+  const { id } = await acting.endpoints.upsert({ network, name, url, token: true, secrets: true, ...more })
   endpoints.push(id)
   const hours = Array.from({ length: 24 }, (_, hour): [number, number] => [
     Math.round((20 + ((hour * 7) % 31)) * rate),

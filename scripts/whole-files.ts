@@ -49,7 +49,7 @@ const token = process.env.TOKEN
   'webhooks/channels': { code: ofNetworkOne, replaces: 0 },
   'webhooks/register': { code: ofNetworkOne, replaces: 0 },
   'webhooks/verify': {
-    code: `${ofNetworkOne}await community.endpoints.upsert({ network: '1', url: 'https://example.org/webhooks', key: true, secrets: true })
+    code: `${ofNetworkOne}await community.endpoints.upsert({ network: '1', url: 'https://example.org/webhooks', token: true, secrets: true })
 `,
     replaces: 0,
   },

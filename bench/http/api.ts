@@ -28,7 +28,7 @@ if (await isSeeded(storage)) {
 
 async function serve(openSeconds: number): Promise<void> {
   const { token } = await community.keys.create({ network: '1', name: 'bench', scopes: ['*'] })
-  if (hook) await community.endpoints.upsert({ network: '1', url: hook, key: true })
+  if (hook) await community.endpoints.upsert({ network: '1', url: hook, token: true })
   const server = createServer(toNodeListener(community))
   server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port, token, openSeconds }))
   process.on('disconnect', () => process.exit(0))

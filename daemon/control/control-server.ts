@@ -1,4 +1,4 @@
-/** The control of a running server or relay: HTTP on this machine alone, for callers with its key. */
+/** The control of a running server or relay: HTTP on this machine alone, for callers with its token. */
 import { timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { isApiError } from '../../lib/errors.ts'
@@ -27,10 +27,10 @@ export interface ControlRequest {
 }
 
 export interface ControlServerParts {
-  readonly key: string
+  readonly token: string
   /** Whether a request is meant for this control: a page in a browser may send requests here under another name. */
   readonly isAddressed: (request: IncomingMessage) => boolean
-  /** For callers without the key. */
+  /** For callers without the token. */
   readonly open?: (request: ControlRequest) => Promise<ControlResponse | undefined>
   readonly respond: (request: ControlRequest) => Promise<ControlResponse>
   /** The status of an error whose sentence is for the caller, in addition to the usual ones. */
@@ -44,10 +44,10 @@ export const nothingHere = refusal(404, 'there is nothing here')
 
 const longestBody = 1024 * 1024
 
-export function controlServer({ key, isAddressed, open, respond, statusOf, onFault }: ControlServerParts): Server {
-  const expected = Buffer.from(key)
+export function controlServer({ token, isAddressed, open, respond, statusOf, onFault }: ControlServerParts): Server {
+  const expected = Buffer.from(token)
 
-  function hasKey({ headers }: IncomingMessage): boolean {
+  function hasToken({ headers }: IncomingMessage): boolean {
     const given = Buffer.from(/^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1] ?? '')
     return given.length === expected.length && timingSafeEqual(given, expected)
   }
@@ -62,7 +62,7 @@ export function controlServer({ key, isAddressed, open, respond, statusOf, onFau
     try {
       const opened = await open?.(request)
       if (opened) return opened
-      return hasKey(message) ? await respond(request) : refusal(401, 'the control key is missing or wrong')
+      return hasToken(message) ? await respond(request) : refusal(401, 'the control token is missing or wrong')
     } catch (error) {
       const status = error instanceof Error ? knownStatus(error) : undefined
       if (error instanceof Error && status !== undefined) return refusal(status, error.message)

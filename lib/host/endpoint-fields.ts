@@ -1,4 +1,4 @@
-/** The fields of calls about webhook endpoints, and how keys and secrets are made. */
+/** The fields of calls about webhook endpoints, and how tokens and secrets are made. */
 import * as v from 'valibot'
 import { type Chance, systemChance } from '../base/chance.ts'
 import { isPlain } from '../base/describe-value.ts'
@@ -30,12 +30,12 @@ const Url = v.pipe(
   v.transform((text) => new URL(text).href),
 )
 
-const keyRule =
+const tokenRule =
   'must be 1 to 512 printable ASCII characters without blanks, or true to make one; the word Bearer is put before it'
-const Key = v.pipe(
-  v.string(keyRule),
-  v.regex(/^[\x21-\x7e]{1,512}$/, keyRule),
-  v.check((key) => !isEncrypted(key), 'must be the key itself, and not an encrypted one'),
+const Token = v.pipe(
+  v.string(tokenRule),
+  v.regex(/^[\x21-\x7e]{1,512}$/, tokenRule),
+  v.check((token) => !isEncrypted(token), 'must be the token itself, and not an encrypted one'),
 )
 
 // Standard Webhooks: 24 to 64 random bytes in base64, or the private key of a pair: a seed, alone or with the public key.
@@ -84,18 +84,17 @@ const maxEvents = 1000
 
 const rateRule = 'must be above 0 and at most 10000, or null for no limit'
 
+const secretsRule = `must each be ${secretForms}, ${maxSecrets} at most; or true to make one`
+const secretList = v.pipe(v.array(Secret), v.maxLength(maxSecrets))
+const secretsLike = <S extends v.GenericSchema>(list: S) => v.union([v.literal(true), v.literal('ed25519'), list], secretsRule)
+
 /** The rules for a host's values that differ from those of a record. */
 const narrower = {
   url: Url,
   name: v.nullish(v.pipe(Title, v.maxLength(255, 'must have at most 255 characters'))),
-  key: v.nullable(orMade(Key, keyRule)),
+  token: v.nullable(orMade(Token, tokenRule)),
   events: v.nullish(listUpTo(v.string('must be an event type'), maxEvents, 'event types')),
-  secrets: v.nullish(
-    v.union(
-      [v.literal(true), v.literal('ed25519'), v.pipe(v.array(Secret), v.maxLength(maxSecrets))],
-      `must each be ${secretForms}, ${maxSecrets} at most; or true to make one`,
-    ),
-  ),
+  secrets: v.nullish(secretsLike(secretList)),
   headers: v.nullish(Headers),
   rate_per_second: v.nullish(
     v.pipe(
@@ -105,9 +104,10 @@ const narrower = {
   ),
 }
 
-const { old_keys: _keys, old_secrets: _secrets, ...given } = { ...attributes, ...narrower }
+const { key: _key, old_keys: _keys, old_secrets: _secrets, ...given } = { ...attributes, ...narrower }
 const { url, ...fields } = given
-const changes = allOptional(fields)
+const { token, ...others } = allOptional(fields)
+const changes = { token, ...others }
 
 /** Finds event types that do not exist, together with all other problems. */
 const withTypes = <S extends v.GenericSchema<unknown, object>>(schema: S) =>
@@ -125,11 +125,11 @@ const withTypes = <S extends v.GenericSchema<unknown, object>>(schema: S) =>
 
 export const Upsert = withTypes(shape({ network: NetworkName, url, ...changes }))
 /** The same for an endpoint that is not there yet. */
-export const NewUpsert = withTypes(shape({ network: NetworkName, url, ...changes, key: fields.key }))
+export const NewUpsert = withTypes(shape({ network: NetworkName, url, ...changes, token: fields.token }))
 export const EndpointUpdate = withTypes(shape({ url: v.optional(url), ...changes }))
 export const Rotation = shape({
-  key: optional(orMade(Key, keyRule)),
-  secret: optional(v.union([v.literal(true), v.literal('ed25519'), Secret], secretRule)),
+  token: optional(orMade(Token, tokenRule)),
+  secrets: optional(secretsLike(v.pipe(secretList, v.minLength(1, secretsRule)))),
   keepOldSeconds: optional(integerBetween(0, 30 * 86_400)),
 })
 
@@ -168,6 +168,6 @@ const base64Of = (chance: Chance): string => btoa(String.fromCharCode(...chance.
 /** A signing secret of 32 random bytes. */
 export const newSecret = (chance: Chance = systemChance): string => `whsec_${base64Of(chance)}`
 
-/** A key of 32 random bytes, in base64url. */
-export const newEndpointKey = (chance: Chance = systemChance): string =>
+/** An endpoint's token of 32 random bytes, in base64url. */
+export const newEndpointToken = (chance: Chance = systemChance): string =>
   base64Of(chance).replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '')

@@ -1,5 +1,5 @@
 /**
- * How keys and secrets of an endpoint are replaced. Old ones stay valid with the new ones until their time. Relays compare
+ * How the token and secrets of an endpoint are replaced. Old ones stay valid with the new ones until their time. Relays compare
  * that time with their clock when they send, so nothing has to happen at that moment.
  */
 
@@ -10,7 +10,7 @@ import type { EndpointUpsert } from '../outbox/record.ts'
 import { requiresOf } from '../outbox/requires.ts'
 import type { EndpointRow } from '../storage/tables/administration.ts'
 
-/** The most keys, and the most secrets, that are valid in addition to the present ones. */
+/** The most tokens, and the most secrets, that are valid in addition to the present ones. */
 const maxOld = 3
 
 /** Those whose time is not over; null for none. */
@@ -25,27 +25,32 @@ export function live(old: readonly ReplacedSecret[] | null | undefined, now: num
  */
 export function rotated(
   row: EndpointRow,
-  fresh: { readonly key?: string; readonly secret?: string },
+  { token, secrets }: { readonly token?: string; readonly secrets?: readonly string[] },
   keepOldSeconds: number,
   now: number,
 ): Partial<EndpointRow> {
   const until = isoTime(now + keepOldSeconds * 1000)
-  const replace = (noun: 'key' | 'secret', value: string, present: readonly string[], old: readonly ReplacedSecret[] | null) => {
-    if (present.includes(value)) fail(invalid(noun), `${noun} is the current one; give another, or true to make one`)
+  const replace = (
+    noun: 'token' | 'secrets',
+    values: readonly string[],
+    present: readonly string[],
+    old: readonly ReplacedSecret[] | null,
+  ) => {
+    if (present.some((one) => values.includes(one)))
+      fail(invalid(noun), `${noun} must be new, and this one is in use; give another, or true to make one`)
     if (keepOldSeconds === 0) return null
     const kept = [...present.map((one) => ({ value: one, until })), ...(live(old, now) ?? [])]
-    const others = kept.filter((one) => one.value !== value)
+    const others = kept.filter(({ value }) => !values.includes(value))
     if (others.length > maxOld)
-      fail(invalid(noun), `${maxOld} old ${noun}s are still valid; wait for their end, or end them with keepOldSeconds: 0`)
+      fail(
+        invalid(noun),
+        `${maxOld} old ${noun === 'token' ? 'tokens' : noun} are still valid; wait for their end, or end them with keepOldSeconds: 0`,
+      )
     return others.length > 0 ? others : null
   }
   return {
-    ...(fresh.key === undefined
-      ? {}
-      : { key: fresh.key, old_keys: replace('key', fresh.key, row.key ? [row.key] : [], row.old_keys) }),
-    ...(fresh.secret === undefined
-      ? {}
-      : { secrets: [fresh.secret], old_secrets: replace('secret', fresh.secret, row.secrets, row.old_secrets) }),
+    ...(token === undefined ? {} : { key: token, old_keys: replace('token', [token], row.key ? [row.key] : [], row.old_keys) }),
+    ...(secrets === undefined ? {} : { secrets, old_secrets: replace('secrets', secrets, row.secrets, row.old_secrets) }),
   }
 }
 

@@ -10,8 +10,8 @@ import type { Patch } from '../storage/contract.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
 import { type EndpointRow, webhookEndpoints } from '../storage/tables/administration.ts'
-import type { Endpoint } from './endpoint.ts'
-import { type EndpointInput, eventTypes, newEndpointKey, newSecret } from './endpoint-fields.ts'
+import type { Endpoint, RegisteredEndpoint } from './endpoint.ts'
+import { type EndpointInput, eventTypes, newEndpointToken, newSecret } from './endpoint-fields.ts'
 import { live } from './endpoint-rotation.ts'
 import { newPrivateKey, publicKeysOf } from './public-keys.ts'
 
@@ -51,10 +51,10 @@ export async function keepBounded(tx: ScopedTx, { filter }: EndpointInput, befor
 export const hasOver = ({ old_keys, old_secrets }: EndpointRow, now: number): boolean =>
   [old_keys, old_secrets].some((old) => (old?.length ?? 0) > (live(old, now)?.length ?? 0))
 
-/** The columns that change. A key or secrets that are given outright end those before them. */
+/** The columns that change: the token's is `key`. A token or secrets that are given outright end those before them. */
 export async function columnsOf(
   chance: Chance,
-  { events, key, secrets, headers, format, ...rest }: EndpointInput,
+  { events, token, secrets, headers, format, ...rest }: EndpointInput,
   before?: EndpointRow,
 ) {
   const withPair = async (given: readonly string[] | 'ed25519' | undefined) =>
@@ -62,7 +62,7 @@ export async function columnsOf(
   const audience = rest.audience ?? before?.audience ?? attributeDefaults.audience
   const wanted = events === undefined ? (before?.events ?? null) : events
   const isSigned = before && before.secrets.length > 0
-  const newKey = key === true ? (before?.key ? undefined : newEndpointKey(chance)) : key === null ? '' : key
+  const newToken = token === true ? (before?.key ? undefined : newEndpointToken(chance)) : token === null ? '' : token
   const newSecrets =
     secrets === true ? (isSigned ? undefined : [newSecret(chance)]) : secrets === null ? [] : await withPair(secrets)
   const chat = format === undefined ? undefined : chatOf(format)
@@ -71,17 +71,29 @@ export async function columnsOf(
     ...rest,
     ...(chat === undefined ? {} : { format: chat }),
     events: eventTypes(wanted, audience),
-    ...(newKey === undefined ? {} : { key: newKey, old_keys: null }),
+    ...(newToken === undefined ? {} : { key: newToken, old_keys: null }),
     ...(newSecrets === undefined ? {} : { secrets: newSecrets, old_secrets: null, public_keys: await publicKeysOf(newSecrets) }),
     ...(headers === undefined ? {} : { headers: headersOf(headers) }),
   }
 }
 
-/** A secret that replaces others: the given one, or one of their kind. */
-export async function secretLike(chance: Chance, given: string | true, { public_keys }: EndpointRow): Promise<string> {
-  const isPair = given === 'ed25519' || (given === true && public_keys !== null)
-  if (isPair) return newPrivateKey(chance)
-  return given === true ? newSecret(chance) : given
+/** The credentials that were made for a call, and not given by it. */
+export const madeOf = (
+  given: EndpointInput,
+  { key, secrets }: Patch<EndpointRow>,
+): Pick<RegisteredEndpoint, 'token' | 'secrets'> => ({
+  ...(given.token === true && key !== undefined ? { token: key } : {}),
+  ...((given.secrets === true || given.secrets === 'ed25519') && secrets !== undefined ? { secrets } : {}),
+})
+
+/** Secrets that replace others: the given ones, or one of their kind. */
+export async function secretsLike(
+  chance: Chance,
+  given: true | 'ed25519' | readonly string[],
+  { public_keys }: EndpointRow,
+): Promise<readonly string[]> {
+  if (given !== true && given !== 'ed25519') return given
+  return [given === 'ed25519' || public_keys !== null ? await newPrivateKey(chance) : newSecret(chance)]
 }
 
 /** Headers as they are stored; null for none. */
@@ -90,10 +102,13 @@ function headersOf(given: Exclude<EndpointInput['headers'], undefined>): Endpoin
   return headers.length > 0 ? headers : null
 }
 
-/** @throws ApiError 422 when both the key and a header are to be `Authorization` */
+/** @throws ApiError 422 when both the token and a header are to be `Authorization` */
 export function keepOneAuthorization({ key, headers }: Pick<EndpointRow, 'key' | 'headers'>): void {
   if (key === '' || !hasAuthorization(headers ?? [])) return
-  fail(invalid('headers'), 'headers: `Authorization` is set from the key; give key: null to send your own, or remove the header')
+  fail(
+    invalid('headers'),
+    'headers: `Authorization` is set from the token; give token: null to send your own, or remove the header',
+  )
 }
 
 /** @throws ApiError 422 when a chat is to get what it cannot use */
@@ -104,9 +119,12 @@ export function refuseForChat({
   audience,
 }: Pick<EndpointRow, 'format' | 'key' | 'secrets' | 'audience'>): void {
   if (format === null) return
-  const named = [...(key === '' ? [] : ['key']), ...(secrets.length === 0 ? [] : ['secrets'])]
+  const named = [...(key === '' ? [] : ['token']), ...(secrets.length === 0 ? [] : ['secrets'])]
   if (named.length > 0)
-    fail(invalid(...named), `${named.join(' and ')} must be null for the format ${format}, which checks no key and no signature`)
+    fail(
+      invalid(...named),
+      `${named.join(' and ')} must be null for the format ${format}, which checks no token and no signature`,
+    )
   if (audience === 'host')
     fail(invalid('format'), `format must be standard for the audience host: ${format} sends none of the mail that is requested`)
 }
@@ -120,16 +138,16 @@ export function refusePlain({ url, client_identity, ca }: Pick<EndpointRow, 'url
 }
 
 /**
- * A person who may change an address must not get the key that way, at a server of their own. `true` is not a key given
+ * A person who may change an address must not get the token that way, at a server of their own. `true` is not a token given
  * again.
- * @throws ApiError 422 when an endpoint moves to another origin, and a key or headers that it has are not given again
+ * @throws ApiError 422 when an endpoint moves to another origin, and a token or headers that it has are not given again
  */
 export function refuseMoved(before: EndpointRow, { url, key, headers, format }: Patch<EndpointRow>): void {
   if (before.format !== null && format === null && url === undefined)
     fail(invalid('url'), `url must be given again for the format standard, which shows it: that of ${before.format} is a secret`)
   if (url === undefined || URL.parse(url)?.origin === URL.parse(before.url)?.origin) return
   const kept = [
-    ...(before.key !== '' && key === undefined ? ['key'] : []),
+    ...(before.key !== '' && key === undefined ? ['token'] : []),
     ...(before.headers !== null && headers === undefined ? ['headers'] : []),
   ]
   if (kept.length > 0)
@@ -156,8 +174,8 @@ export function show(
     signed: secrets.length > 0,
     public_keys: public_keys ?? [],
     header_names: (headers ?? []).map(({ name }) => name),
-    old_key_until: last(old_keys),
-    old_secret_until: last(old_secrets),
+    old_token_until: last(old_keys),
+    old_secrets_until: last(old_secrets),
   }
 }
 

@@ -7,10 +7,10 @@ import type { EndpointRow } from '../storage/tables/administration.ts'
 /** The changes of a webhook endpoint (interface.md, 11.1). Omitted fields stay as they are. */
 export interface EndpointChanges extends AttributeChanges {
   /**
-   * Sent as `Authorization: Bearer <key>` (interface.md, 11.2). `true`: made here, unless there is one. `null`: none, so that
+   * Sent as `Authorization: Bearer <token>` (interface.md, 11.2). `true`: made here, unless there is one. `null`: none, so that
    * `headers` may have an `Authorization` of their own, such as one of basic authentication.
    */
-  readonly key?: string | true | null
+  readonly token?: string | true | null
   /**
    * Signing secrets (`whsec_…`), newest first; null or none: unsigned. `true`: one is made here, unless there is one.
    * `'ed25519'`: a pair is made, unless there is one. Its private key (`whsk_…`) signs, and its public key is in `public_keys`.
@@ -30,7 +30,7 @@ export interface NewEndpoint extends EndpointChanges {
   readonly url: string
 }
 
-/** A webhook endpoint as it stands, without its key and secrets. */
+/** A webhook endpoint as it stands, without its token and secrets. */
 export interface Endpoint extends Omit<EndpointRow, CredentialName | 'public_keys' | 'format'> {
   /** Where the relay posts events. Of a chat channel only the server is shown, as `https://hooks.slack.com/***`. */
   readonly url: string
@@ -42,26 +42,34 @@ export interface Endpoint extends Omit<EndpointRow, CredentialName | 'public_key
   readonly public_keys: readonly string[]
   /** The names of the headers that every delivery has as well. */
   readonly header_names: readonly string[]
-  /** The end of the replaced key's validity; null: no replaced key. */
-  readonly old_key_until: string | null
-  /** The end of the replaced secret's validity; null: no replaced secret. */
-  readonly old_secret_until: string | null
+  /** The end of the replaced token's validity; null: no replaced token. */
+  readonly old_token_until: string | null
+  /** The end of the replaced secrets' validity; null: no replaced secret. */
+  readonly old_secrets_until: string | null
 }
 
-/** An endpoint with what its receiver must know. */
+/** An endpoint, with the credentials that the call has made; `reveal` shows them again. */
 export interface RegisteredEndpoint extends Endpoint {
+  /** The token, if this call has made it. */
+  readonly token?: string
+  /** The signing secrets, if this call has made them. */
+  readonly secrets?: readonly string[]
+}
+
+/** What the receiver of an endpoint must know, in plain text: the options of `receive` and `respond`. */
+export interface EndpointCredentials {
   /** `null`: it gets none. */
-  readonly key: string | null
-  /** The signing secrets (`whsec_…`), newest first; none if deliveries are not signed. */
+  readonly token: string | null
+  /** The signing secrets (`whsec_…`, of a pair `whsk_…`), newest first; none if deliveries are not signed. */
   readonly secrets: readonly string[]
 }
 
 /** The parts to replace, and how long the old ones stay valid, in seconds. */
 export interface EndpointRotation {
-  /** The new key, or `true` for one that is made here. */
-  readonly key?: true | string
-  /** The new signing secret. `true`: one is made here, of the kind of the present one; `'ed25519'`: a pair is made. */
-  readonly secret?: true | 'ed25519' | string
+  /** The new token, or `true` for one that is made here. */
+  readonly token?: true | string
+  /** The new signing secrets. `true`: one is made here, of the kind of the present one; `'ed25519'`: a pair is made. */
+  readonly secrets?: true | 'ed25519' | readonly string[]
   /** How long the old ones hold, in seconds; 86,400 by default, 0 ends them immediately, older ones included. */
   readonly keepOldSeconds?: number
 }
@@ -70,8 +78,8 @@ export interface EndpointRotation {
 export interface RotatedEndpoint {
   /** Its new state, with the time until which the old credentials stay valid. */
   readonly endpoint: Endpoint
-  /** The new key; left out if it was not rotated. */
-  readonly key?: string
-  /** The new signing secret; left out if it was not rotated. */
-  readonly secret?: string
+  /** The new token; left out if it was not rotated. */
+  readonly token?: string
+  /** The new signing secrets; left out if they were not rotated. */
+  readonly secrets?: readonly string[]
 }

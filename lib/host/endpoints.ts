@@ -14,12 +14,21 @@ import {
   addedEndpoint,
   changedCredentials,
   deletedEndpoint,
+  revealedEndpoint,
   rotatedEndpoint,
   switchedEndpoint,
   updatedEndpoint,
 } from './audit/endpoint-lines.ts'
-import type { Endpoint, EndpointChanges, EndpointRotation, NewEndpoint, RegisteredEndpoint, RotatedEndpoint } from './endpoint.ts'
-import { type EndpointInput, EndpointUpdate, NewUpsert, newEndpointKey, Rotation, Upsert } from './endpoint-fields.ts'
+import type {
+  Endpoint,
+  EndpointChanges,
+  EndpointCredentials,
+  EndpointRotation,
+  NewEndpoint,
+  RegisteredEndpoint,
+  RotatedEndpoint,
+} from './endpoint.ts'
+import { type EndpointInput, EndpointUpdate, NewUpsert, newEndpointToken, Rotation, Upsert } from './endpoint-fields.ts'
 import { live, rotated, upsertOf } from './endpoint-rotation.ts'
 import {
   columnsOf,
@@ -27,12 +36,13 @@ import {
   keepApart,
   keepBounded,
   keepOneAuthorization,
+  madeOf,
   refuseForChat,
   refuseMoved,
   refusePlain,
   refuseUnencrypted,
   sealedColumns,
-  secretLike,
+  secretsLike,
   show,
 } from './endpoint-rows.ts'
 import type { Networks } from './networks.ts'
@@ -42,18 +52,24 @@ import { publicKeysOf } from './public-keys.ts'
 export interface Endpoints {
   /**
    * Registers an endpoint, or changes the one of this network with the same URL: omitted fields stay.
-   * @throws ApiError 404, 422 when a value is refused, or a new endpoint has no key
-   * @throws EncryptionError when its present credentials cannot be decrypted
+   * @returns also the token and the secrets that this call has made, and no others
+   * @throws ApiError 404, 422 when a value is refused, or a new endpoint has no token
    */
   upsert(endpoint: NewEndpoint): Promise<RegisteredEndpoint>
   /**
-   * Changes only the named fields. A new key or secret replaces the old one immediately; `rotate` lets them overlap. With a `url` of
-   * another origin, `key` and `headers` have to be given again.
+   * Changes only the named fields. A new token or secret replaces the old one immediately; `rotate` lets them overlap. With a `url` of
+   * another origin, `token` and `headers` have to be given again.
    * @throws ApiError 404, 422
    */
   update(network: Id | number, id: Id | number, changes: EndpointChanges): Promise<Endpoint>
   /**
-   * Replaces the key, the signing secret, or both. The old ones stay valid with the new ones for a time.
+   * Shows the token and the signing secrets in plain text. Each call leaves a line in the audit.
+   * @throws ApiError 404
+   * @throws EncryptionError when they cannot be decrypted
+   */
+  reveal(network: Id | number, id: Id | number): Promise<EndpointCredentials>
+  /**
+   * Replaces the token, the signing secrets, or both. The old ones stay valid with the new ones for a time.
    * @throws ApiError 404, 422 when neither is named, or three old ones hold already
    * @throws EncryptionError when those before cannot be decrypted, unless `keepOldSeconds` is 0
    */
@@ -78,13 +94,13 @@ export interface Endpoints {
   /** @throws ApiError 404 when the network has no such endpoint */
   remove(network: Id | number, id: Id | number): Promise<Endpoint>
   /**
-   * Puts every endpoint of a network into the outbox again, for a relay that has lost its store. Keys and secrets that are in
+   * Puts every endpoint of a network into the outbox again, for a relay that has lost its store. Tokens and secrets that are in
    * plain text, or encrypted with a later key of `encryptionKeys`, are encrypted with the first one.
    * @throws ApiError 404
    */
   republish(network: Id | number): Promise<void>
   /**
-   * Removes expired old keys and secrets from the storage. Relays no longer use them in any case.
+   * Removes expired old tokens and secrets from the storage. Relays no longer use them in any case.
    * @throws ApiError 404
    */
   forgetOld(network: Id | number): Promise<void>
@@ -102,13 +118,13 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
     })
   }
 
-  /** Refuses a new endpoint with every problem, the missing key included. */
+  /** Refuses a new endpoint with every problem, the missing token included. */
   async function checkedUpsert(given: NewEndpoint) {
     try {
       return checkArgument('endpoints.upsert', Upsert, given, limits)
     } catch (error) {
-      const { network, url, key, format }: Partial<NewEndpoint> = Object(given)
-      if (key !== undefined || chatOf(format ?? null) !== null || (await isThere(network, url))) throw error
+      const { network, url, token, format }: Partial<NewEndpoint> = Object(given)
+      if (token !== undefined || chatOf(format ?? null) !== null || (await isThere(network, url))) throw error
       return checkArgument('endpoints.upsert', NewUpsert, given, limits)
     }
   }
@@ -122,11 +138,7 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
   }
 
   /** Changes what is given, with the line of the audit. */
-  async function write(
-    tx: HostTx,
-    before: EndpointRow,
-    { url: named, ...rest }: EndpointInput,
-  ): Promise<ChangeResult<EndpointRow>> {
+  async function write(tx: HostTx, before: EndpointRow, { url: named, ...rest }: EndpointInput) {
     // A caller that writes back what it was shown changes nothing.
     const isShown = before.format !== null && named === shownUrl(before)
     const given: EndpointInput = named === undefined || isShown ? rest : { ...rest, url: named }
@@ -139,7 +151,7 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
     const after = await save(tx, before, columns)
     // Credentials that cannot be decrypted are others than the new ones.
     const opened = await encryption.open(before).catch(() => undefined)
-    return { result: after, audit: updatedEndpoint(before, after, changedCredentials(opened, columns)) }
+    return { result: after, audit: updatedEndpoint(before, after, changedCredentials(opened, columns)), columns }
   }
 
   async function save(tx: HostTx, before: EndpointRow, columns: Patch<EndpointRow>): Promise<EndpointRow> {
@@ -184,15 +196,15 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
       return change(network, async (tx) => {
         const known = (await tx.find(webhookEndpoints, {})).find(({ url }) => url === fields.url)
         if (known) {
-          const { result: row, audit } = await write(tx, known, fields)
-          const { key, secrets } = await encryption.open(row)
-          return { result: { ...shown(row), key: key || null, secrets }, audit }
+          const { result: row, audit, columns } = await write(tx, known, fields)
+          return { result: { ...shown(row), ...madeOf(fields, columns) }, audit }
         }
         await keepBounded(tx, fields)
-        const { url = '', format = null, key = format === null ? undefined : '', ...rest } = await columnsOf(chance, fields)
+        const columns = await columnsOf(chance, fields)
+        const { url = '', format = null, key = format === null ? undefined : '', ...rest } = columns
         if (url.endsWith(maskedPath)) fail(invalid('url'), 'url is masked: give the whole address')
         if (key === undefined)
-          fail(invalid('key'), 'key is required: the bearer token that the receiver gets, true to make one, or null for none')
+          fail(invalid('token'), 'token is required: the bearer token that the receiver gets, true to make one, or null for none')
         keepOneAuthorization({ key, headers: rest.headers ?? null })
         refusePlain({ url, client_identity: rest.client_identity ?? null, ca: rest.ca ?? null })
         await refuseUnencrypted(encryption, tx)
@@ -205,18 +217,27 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
           ...{ secrets: sealed.secrets, headers: sealed.headers },
         })
         await tx.append([upsertOf(made, clock.now())])
-        return { result: { ...shown(made), key: key || null, secrets }, audit: [addedEndpoint(made)] }
+        return { result: { ...shown(made), ...madeOf(fields, columns) }, audit: [addedEndpoint(made)] }
       })
     },
     async update(name, id, given) {
       const fields = checkArgument('endpoints.update', EndpointUpdate, given, limits)
       return shown(await changeOne(name, id, (tx, row) => write(tx, row, fields)))
     },
+    async reveal(name, given) {
+      const id = idOf(given)
+      const network = await networks.show(name)
+      return changes.change(network.id, now(), async (tx) => {
+        const row = found(await tx.get(webhookEndpoints, id), 'Endpoint')
+        const { key, secrets } = await encryption.open(row)
+        return { result: { token: key || null, secrets }, audit: [revealedEndpoint(row)] }
+      })
+    },
     async rotate(name, id, given) {
-      const { key, secret, keepOldSeconds } = checkArgument('endpoints.rotate', Rotation, given, limits)
-      if (key === undefined && secret === undefined)
-        fail(invalid('key', 'secret'), 'key or secret is required: true to make a new one')
-      let fresh: { readonly key?: string; readonly secret?: string } = {}
+      const { token, secrets, keepOldSeconds } = checkArgument('endpoints.rotate', Rotation, given, limits)
+      if (token === undefined && secrets === undefined)
+        fail(invalid('token', 'secrets'), 'token or secrets is required: true to make a new one')
+      let fresh: { readonly token?: string; readonly secrets?: readonly string[] } = {}
       const keepSeconds = keepOldSeconds ?? 86_400
       const row = await changeOne(name, id, async (tx, before) => {
         const opened = await encryption.open(before).catch((error: unknown) => {
@@ -225,11 +246,10 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
           throw error
         })
         fresh = {
-          ...(key === undefined ? {} : { key: key === true ? newEndpointKey(chance) : key }),
-          ...(secret === undefined ? {} : { secret: await secretLike(chance, secret, before) }),
+          ...(token === undefined ? {} : { token: token === true ? newEndpointToken(chance) : token }),
+          ...(secrets === undefined ? {} : { secrets: await secretsLike(chance, secrets, before) }),
         }
-        const { secret: signing } = fresh
-        const public_keys = signing === undefined ? {} : { public_keys: await publicKeysOf([signing]) }
+        const public_keys = fresh.secrets === undefined ? {} : { public_keys: await publicKeysOf(fresh.secrets) }
         const after = await save(tx, before, { ...rotated(opened, fresh, keepSeconds, clock.now()), ...public_keys })
         return { result: after, audit: rotatedEndpoint(after, fresh, keepSeconds) }
       })

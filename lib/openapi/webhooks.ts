@@ -26,7 +26,7 @@ export function webhooksDocument(settings: SchemaSettings): Document {
     webhooks,
     components: {
       securitySchemes: {
-        webhookKey: { type: 'http', scheme: 'bearer', description: 'The key of the endpoint, as registered.' },
+        webhookToken: { type: 'http', scheme: 'bearer', description: 'The token of the endpoint, as registered.' },
       },
       schemas: writer.components,
     },
@@ -46,7 +46,7 @@ const describeWebhook = (name: WebhookName, payload: JsonSchema) => ({
   summary: `Delivers ${name}Hook.`,
   description: eventDescription(name),
   tags: ['webhooks'],
-  security: [{ webhookKey: [] }],
+  security: [{ webhookToken: [] }],
   ...(fieldsOfUpdate(name).length > 0 ? { parameters: [changed] } : {}),
   requestBody: {
     required: true,

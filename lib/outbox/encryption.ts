@@ -137,7 +137,8 @@ export function keyRing(keys: readonly string[]): KeyRing {
         if (!isEncrypted(value)) return value
         const plain = await decrypted(value, about)
         if ('text' in plain) return plain.text
-        throw new EncryptionError(`the ${what} of endpoint ${endpoint.id} of network ${endpoint.network_id} ${plain.problem}`)
+        const name = what === 'key' ? 'token' : what
+        throw new EncryptionError(`the ${name} of endpoint ${endpoint.id} of network ${endpoint.network_id} ${plain.problem}`)
       })
     },
   }

@@ -3,8 +3,8 @@
 /** The reasons, each with the status to respond with. `docs/receiver.md` describes them in the order of the checks. */
 export const statuses = {
   method_not_allowed: 405,
-  key_missing: 401,
-  key_wrong: 401,
+  token_missing: 401,
+  token_wrong: 401,
   body_parsed: 500,
   body_too_large: 413,
   body_incomplete: 400,
@@ -20,7 +20,7 @@ export const statuses = {
 /** The check that a request has failed: `error.code`. */
 export type WebhookErrorCode = keyof typeof statuses
 
-/** A request that is refused. Its message is a sentence for the sender's operator: it contains no key and no data. */
+/** A request that is refused. Its message is a sentence for the sender's operator: it contains no token and no data. */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError'
   /** Why it is refused, such as `signature_wrong`. */

@@ -9,12 +9,12 @@ import { listProblem } from './secrets.ts'
 import { verifySignature } from './signature.ts'
 import type { EventStore } from './store.ts'
 
-/** The key, the secrets and the bounds of a receiver. */
+/** The token, the secrets and the bounds of a receiver. */
 export interface ReceiveOptions {
-  /** The key of the endpoint, without the word Bearer. Several while it is being replaced. */
-  readonly key: string | readonly string[]
+  /** The token of the endpoint, without the word Bearer. Several while it is being replaced. */
+  readonly token: string | readonly string[]
   /**
-   * Signing secrets (`whsec_…`) or public keys (`whpk_…`), of which one must match. `false`: deliveries are unsigned, and the key
+   * Signing secrets (`whsec_…`) or public keys (`whpk_…`), of which one must match. `false`: deliveries are unsigned, and the token
    * alone is checked.
    */
   readonly secrets: string | readonly string[] | false
@@ -40,23 +40,23 @@ export interface Delivery {
   done(): Promise<void>
 }
 
-const optionNames: readonly string[] = ['key', 'secrets', 'store', 'tolerance', 'maxBytes', 'now']
+const optionNames: readonly string[] = ['token', 'secrets', 'store', 'tolerance', 'maxBytes', 'now']
 const defaultTolerance = 300
 const defaultMaxBytes = 16 * 1024 * 1024
 
 /**
- * Checks a delivery: its method, its key, its body, its signature and its event, in this order (interface.md, 11.7).
+ * Checks a delivery: its method, its token, its body, its signature and its event, in this order (interface.md, 11.7).
  * @param request a Web `Request`, or a request of a framework with its raw body
  * @throws WebhookError if it must not be believed; respond with its `status`
  * @throws TypeError for options that cannot be used
  */
 export async function receive(request: WebhookRequest, options: ReceiveOptions): Promise<Delivery> {
   checkRequest(request)
-  const { keys, secrets, store, tolerance, maxBytes, now } = checked(options)
+  const { tokens, secrets, store, tolerance, maxBytes, now } = checked(options)
   const header = headerReader(request)
   if (request.method !== undefined && request.method !== 'POST')
     throw new WebhookError('method_not_allowed', 'A webhook is sent with POST.')
-  await checkKey(header('authorization'), keys)
+  await checkToken(header('authorization'), tokens)
   const raw = await rawBody(request, maxBytes)
   if (secrets.length > 0) await verifySignature(header, raw, { secrets, tolerance, now: now() })
   const event = parseEvent(raw, header(changedHeader))
@@ -98,23 +98,24 @@ export async function respond(
   return new Response(null, { status: 204 })
 }
 
-/** Every key is compared, so that the time does not depend on which one it was. */
-async function checkKey(authorization: string | undefined, keys: readonly string[]): Promise<void> {
+/** Every token is compared, so that the time does not depend on which one it was. */
+async function checkToken(authorization: string | undefined, tokens: readonly string[]): Promise<void> {
   const [, given] = /^Bearer +(\S+)\s*$/i.exec(authorization ?? '') ?? []
   if (given === undefined)
-    throw new WebhookError('key_missing', 'The header Authorization must be Bearer and the key of the endpoint.')
-  const matches = await Promise.all(keys.map((key) => areEqualTexts(given, key)))
-  if (!matches.includes(true)) throw new WebhookError('key_wrong', 'The key is another one than the endpoint is registered with.')
+    throw new WebhookError('token_missing', 'The header Authorization must be Bearer and the token of the endpoint.')
+  const matches = await Promise.all(tokens.map((token) => areEqualTexts(given, token)))
+  if (!matches.includes(true))
+    throw new WebhookError('token_wrong', 'The token is another one than the endpoint is registered with.')
 }
 
 /** @throws TypeError that names the option, without its value */
 function checked(options: ReceiveOptions) {
   requireOptions('receive', options, optionNames)
   requireStated('receive', options, 'store', 'no delivery would be a duplicate')
-  const { key, secrets, store, tolerance = defaultTolerance, maxBytes = defaultMaxBytes, now = systemClock.now } = options
+  const { token, secrets, store, tolerance = defaultTolerance, maxBytes = defaultMaxBytes, now = systemClock.now } = options
   const isStore = store === undefined || (typeof store.has === 'function' && typeof store.add === 'function')
   const problems = [
-    keyProblem(key),
+    tokenProblem(token),
     secretsProblem(secrets),
     isStore ? '' : 'option `store` must have the functions `has` and `add`',
     tolerance >= 0 ? '' : 'option `tolerance` must be a number of seconds, at least 0',
@@ -122,7 +123,7 @@ function checked(options: ReceiveOptions) {
     typeof now === 'function' ? '' : 'option `now` must be a function that returns milliseconds',
   ].filter((problem) => problem !== '')
   if (problems.length > 0) throw new TypeError(`receive: ${problems.join('; ')}`)
-  return { keys: listOf(key), secrets: secrets === false ? [] : listOf(secrets), store, tolerance, maxBytes, now }
+  return { tokens: listOf(token), secrets: secrets === false ? [] : listOf(secrets), store, tolerance, maxBytes, now }
 }
 
 const listOf = <T>(given: T | readonly T[]): readonly T[] => (Array.isArray(given) ? given : [given as T])
@@ -134,11 +135,11 @@ function secretsProblem(given: unknown): string {
   return given === false ? '' : listProblem(given, 'option `secrets`')
 }
 
-const isUnset = (key: unknown): boolean => key === undefined || key === null || key === ''
+const isUnset = (token: unknown): boolean => token === undefined || token === null || token === ''
 
-function keyProblem(given: unknown): string {
-  const keys = listOf(given)
-  if (keys.length > 0 && keys.every((key) => typeof key === 'string' && /^[\x21-\x7e]+$/.test(key))) return ''
-  const got = keys.some(isUnset) ? `, got ${JSON.stringify(keys.find(isUnset))}: is the variable set?` : ''
-  return `option \`key\` must be the key that the endpoint is registered with, without the word Bearer: printable ASCII without blanks${got}`
+function tokenProblem(given: unknown): string {
+  const tokens = listOf(given)
+  if (tokens.length > 0 && tokens.every((token) => typeof token === 'string' && /^[\x21-\x7e]+$/.test(token))) return ''
+  const got = tokens.some(isUnset) ? `, got ${JSON.stringify(tokens.find(isUnset))}: is the variable set?` : ''
+  return `option \`token\` must be the token that the endpoint is registered with, without the word Bearer: printable ASCII without blanks${got}`
 }

@@ -5,8 +5,8 @@ import { listProblem, signedContent, signerOf } from './secrets.ts'
 
 /** How a delivery for a test is signed. */
 export interface SignOptions {
-  /** The key of the endpoint, for `Authorization`. */
-  readonly key?: string
+  /** The token of the endpoint, for `Authorization`. */
+  readonly token?: string
   /** Secrets (`whsec_…`, signature `v1`) and private keys (`whsk_…`, `v1a`). Each makes a signature; left out or `false`: unsigned. */
   readonly secrets?: string | readonly string[] | false
   /** The value of `webhook-id`; by default the `event_id` in the body. */
@@ -21,16 +21,16 @@ export interface SignOptions {
  * @throws TypeError for options that cannot be used
  */
 export async function sign(body: string | Uint8Array, options: SignOptions): Promise<Record<string, string>> {
-  requireOptions('sign', options, ['key', 'secrets', 'id', 'now'])
-  requireStated('sign', options, 'key', 'the delivery would have no key')
+  requireOptions('sign', options, ['token', 'secrets', 'id', 'now'])
+  requireStated('sign', options, 'token', 'the delivery would have no token')
   requireStated('sign', options, 'secrets', 'the delivery would be unsigned')
-  const { key, secrets = false, id, now = systemClock.now } = options
+  const { token, secrets = false, id, now = systemClock.now } = options
   if (typeof body !== 'string' && !(body instanceof Uint8Array))
     throw new TypeError('the body must be the text or the bytes that are sent, such as JSON.stringify(event)')
   const headers = {
     'content-type': 'application/json',
     accept: 'application/json',
-    ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
   }
   const problem = secrets === false ? '' : listProblem(secrets, 'option `secrets`')
   if (problem !== '') throw new TypeError(problem)

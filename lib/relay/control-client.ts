@@ -8,8 +8,8 @@ import type { RelayAdmin } from './relay-admin.ts'
 export interface RelayControlOptions {
   /** The address of the control port: `http://127.0.0.1:9464`. */
   readonly url: string
-  /** The control key, or a function that reads it for each call. A relay without its key file makes a new key. */
-  readonly key: string | (() => string | Promise<string>)
+  /** The control token, or a function that reads it for each call. A relay without its token file makes a new token. */
+  readonly token: string | (() => string | Promise<string>)
   /** Milliseconds for each call but a test event: 5000 by default. Then the relay counts as away. */
   readonly timeoutMs?: number
   /** `fetch` by default. */
@@ -32,9 +32,9 @@ function isAddress(text: unknown): boolean {
 const timeoutSays = must('be milliseconds from 1 to 300000')
 const rules = {
   url: v.custom<string>(isAddress, must('be an address such as http://127.0.0.1:9464')),
-  key: v.custom<RelayControlOptions['key']>(
-    (key) => typeof key === 'function' || (typeof key === 'string' && /^[\x21-\x7e]{1,1000}$/.test(key)),
-    'must be the text of the key file without blanks, or a function that reads it',
+  token: v.custom<RelayControlOptions['token']>(
+    (token) => typeof token === 'function' || (typeof token === 'string' && /^[\x21-\x7e]{1,1000}$/.test(token)),
+    'must be the text of the token file without blanks, or a function that reads it',
   ),
   timeoutMs: v.optional(v.pipe(v.number(timeoutSays), v.minValue(1, timeoutSays), v.maxValue(300_000, timeoutSays)), 5000),
   fetch: v.optional(callable<typeof fetch>()),
@@ -46,14 +46,14 @@ const rules = {
  */
 export function relayAdminOverControl(given: RelayControlOptions): RelayAdmin {
   if (typeof given !== 'object' || given === null)
-    throw new TypeError('relayAdminOverControl: the options must be an object with `url` and `key`')
+    throw new TypeError('relayAdminOverControl: the options must be an object with `url` and `token`')
   const { problems, options } = checkedOptions('option', rules, given)
   if (problems.length > 0) throw new TypeError(`relayAdminOverControl: ${problems.join('; ')}`)
-  const { url, key, timeoutMs, fetch: own } = options
+  const { url, token, timeoutMs, fetch: own } = options
   const { origin } = new URL(url)
 
   async function textFrom(path: string, init: RequestInit, withinMs: number): Promise<string | undefined> {
-    const authorization = `Bearer ${(typeof key === 'function' ? await key() : key).trim()}`
+    const authorization = `Bearer ${(typeof token === 'function' ? await token() : token).trim()}`
     const response = await (own ?? fetch)(`${origin}/${path}`, {
       ...init,
       headers: { authorization, [auditedHeader]: 'yes' },
@@ -62,7 +62,7 @@ export function relayAdminOverControl(given: RelayControlOptions): RelayAdmin {
     })
     const text = await textOf(response)
     if (response.status === 404) return undefined
-    if (response.status === 401) throw new Error('the relay refuses the control key')
+    if (response.status === 401) throw new Error('the relay refuses the control token')
     if (response.status !== 200)
       throw new Error(`the control of the relay responds with ${response.status}: ${text.slice(0, 300)}`)
     if (response.headers.get(versionHeader) !== controlVersion)

@@ -122,7 +122,7 @@ test.each<[string, (given: never) => unknown, unknown, string]>([
   ],
   [
     'respond',
-    (given: never) => respond(new Request('http://x'), { key: 'k', secrets: false }, given),
+    (given: never) => respond(new Request('http://x'), { token: 'k', secrets: false }, given),
     undefined,
     'the third argument must be a function that does your work',
   ],

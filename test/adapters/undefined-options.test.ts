@@ -11,7 +11,7 @@ import { type Delivery, receive, respond, sign } from '../../lib/receiver/index.
 /** What a program without types may give. */
 type Options = never
 
-const key = 'my-webhook-key'
+const token = 'my-webhook-token'
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 const body = JSON.stringify({
   event_id: '1',
@@ -19,7 +19,7 @@ const body = JSON.stringify({
   event_type: 'TestHook',
   payload: { message: 'forged' },
 })
-const headers = { authorization: `Bearer ${key}`, 'webhook-id': '1', 'webhook-signature': 'v1,AAAA' }
+const headers = { authorization: `Bearer ${token}`, 'webhook-id': '1', 'webhook-signature': 'v1,AAAA' }
 const forged = () => new Request('http://receiver.example/', { method: 'POST', headers, body })
 
 const received = (given: object): Promise<Delivery> => receive(forged(), given as Options)
@@ -40,11 +40,11 @@ const newKey = calling(({ keys }, { network, ...given }: { network: string }) =>
   keys.create({ network, name: 'Key', scopes: ['*'], ...given }),
 )
 const newEndpoint = calling(({ endpoints }, { network, ...given }: { network: string }) =>
-  endpoints.upsert({ network, url: 'https://example.org/', key, ...given }),
+  endpoints.upsert({ network, url: 'https://example.org/', token, ...given }),
 )
 const call = calling((made, given) => made.call('spaces.list', given))
 
-const missing = { key }
+const missing = { token }
 const undefinedIn = (...names: readonly string[]) => names.map((name) => [name, { [name]: undefined }] as const)
 const cases = [
   ...([{}, undefinedIn('secrets')[0]?.[1], { secrets: null }, { secrets: [] }, { secrets: [undefined] }] as const).flatMap(
@@ -53,10 +53,10 @@ const cases = [
       ['respond', 'secrets', responded, { ...missing, ...given }] as const,
     ],
   ),
-  ['receive', 'key', received, { key: undefined, secrets: secret }] as const,
-  ['receive', 'key', received, { key: [key, undefined], secrets: secret }] as const,
-  ['receive', 'store', received, { key, secrets: secret, store: undefined }] as const,
-  ...undefinedIn('key', 'secrets').map(([name, given]) => ['sign', name, signed, given] as const),
+  ['receive', 'token', received, { token: undefined, secrets: secret }] as const,
+  ['receive', 'token', received, { token: [token, undefined], secrets: secret }] as const,
+  ['receive', 'store', received, { token, secrets: secret, store: undefined }] as const,
+  ...undefinedIn('token', 'secrets').map(([name, given]) => ['sign', name, signed, given] as const),
   ...undefinedIn('trustProxy', 'rateLimiter', 'authenticate', 'keysOfFormerMembers', 'encryptionKeys').flatMap(
     ([name, given]) => [['createCommunity', name, community, given] as const, ['testCommunity', name, inTests, given] as const],
   ),
@@ -65,7 +65,7 @@ const cases = [
   ...undefinedIn('authorize', 'maskedFields').map(([name, given]) => ['createPanel', name, panel, given] as const),
   ...undefinedIn('token', 'only').map(([name, given]) => ['createMcp', name, mcp, given] as const),
   ['createClient', 'token', client, { token: undefined }] as const,
-  ['relayAdminOverControl', 'key', relayView, { key: undefined }] as const,
+  ['relayAdminOverControl', 'token', relayView, { token: undefined }] as const,
   ['call', 'as', call, { as: undefined }] as const,
   ...undefinedIn('member_id', 'expires_at').map(([name, given]) => ['keys.create', name, newKey, given] as const),
   ['endpoints.upsert', 'secrets', newEndpoint, { secrets: undefined }] as const,
@@ -81,8 +81,8 @@ test.each(cases)('%s refuses `%s` that is not set, and names it', async (_, name
 })
 
 test('unsigned deliveries are accepted with `secrets: false`', async () => {
-  expect((await received({ key, secrets: false })).event.event_type).toBe('TestHook')
-  expect((await responded({ key, secrets: false })).status).toBe(204)
+  expect((await received({ token, secrets: false })).event.event_type).toBe('TestHook')
+  expect((await responded({ token, secrets: false })).status).toBe(204)
   expect(await signed({ secrets: false })).not.toHaveProperty('webhook-signature')
 })
 
@@ -90,6 +90,6 @@ test('what may be left out has its default, and so has an `undefined` that makes
   const { close } = community({ allowHttp: undefined, limits: undefined, clock: undefined, newMembersConsent: undefined })
   await close()
   await expect(
-    received({ key, secrets: secret, tolerance: undefined, maxBytes: undefined, now: undefined }),
+    received({ token, secrets: secret, tolerance: undefined, maxBytes: undefined, now: undefined }),
   ).rejects.toMatchObject({ code: 'signature_missing' })
 })

@@ -54,7 +54,7 @@ describe.skipIf(!isInstalled)('from the first page of the panel', () => {
     closing.push(async () => void hook.close())
     const address = hook.address()
     const url = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}/hook`
-    await site.community.endpoints.upsert({ network, url, key: true, name: 'Search index' })
+    await site.community.endpoints.upsert({ network, url, token: true, name: 'Search index' })
     const { id: space_id } = await site.community.call('spaces.create', { network, body: { name: 'Garden' } })
     await site.community.call('posts.create', { network, body: { space_id, title: 'Roses' } })
     await until(async () => (await dead()) > 0, 'a delivery has failed for good')

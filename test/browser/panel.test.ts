@@ -158,7 +158,7 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
       network: '2',
       url: 'https://hooks.example.org/l',
       name: long,
-      key: true,
+      token: true,
     })
     for (const path of ['2/keys', '2/overview', '2/audit', '2/webhooks', '2/deliveries'])
       await visit(
@@ -287,7 +287,7 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
 
   /** The pages of one endpoint, one key and one banned member. */
   async function ownPages(): Promise<readonly string[]> {
-    const endpoint = await site.community.endpoints.upsert({ network: '1', url: 'https://axe.test/hook', key: true })
+    const endpoint = await site.community.endpoints.upsert({ network: '1', url: 'https://axe.test/hook', token: true })
     // A line of the audit with many details.
     const changes = {
       name: 'Receiver '.repeat(12),

@@ -53,7 +53,7 @@ describe.skipIf(!isInstalled)('the panel behind a proxy and in hosts, in Chromiu
   test('behind a prefix and TLS the link lets in with a Secure __Host- cookie, a key is made, and signing out ends it', async () => {
     const lines: string[] = []
     const out = { line: (text: string) => void lines.push(text), warn: () => {} }
-    const lists = { webhookUrl: [], webhookKey: [], webhookKeyFile: [], fault: [] }
+    const lists = { webhookUrl: [], webhookToken: [], webhookTokenFile: [], fault: [] }
     const flags = { demo: true, trustProxy: true, json: true, port: 0, host: '127.0.0.1', storage: 'memory:' }
     const server = await serve({ ...flags, ...lists }, out)
     closing.push(() => server.close())

@@ -89,7 +89,7 @@ describe.skipIf(!isInstalled)('the panel over a relay, in Chromium', () => {
     const hook = await receiver(status(500))
     for (const network of ['1', '2']) {
       const key = `key-of-${network}`
-      await site.community.endpoints.upsert({ network, url: `${hook.url}?network=${network}`, key })
+      await site.community.endpoints.upsert({ network, url: `${hook.url}?network=${network}`, token: key })
       const space_id = await space(network)
       for (const title of ['First', 'Second']) await site.community.call('posts.create', { network, body: { space_id, title } })
     }

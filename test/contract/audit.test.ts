@@ -24,7 +24,7 @@ async function setUp() {
   const t = await createTestCommunity()
   const { key } = await t.community.keys.create({ network: '1', name: 'Export', scopes: ['*:read'] })
   const endpoint = await t.community.endpoints.upsert({
-    ...{ network: '1', url: 'https://example.org/hook?token=hidden', name: 'Shop', key: given.key, secrets: [given.secret] },
+    ...{ network: '1', url: 'https://example.org/hook?token=hidden', name: 'Shop', token: given.key, secrets: [given.secret] },
   })
   const before = new Set((await everything(t.community)).map(({ id }) => id))
   const fresh = async () => (await everything(t.community)).filter(({ id }) => !before.has(id))
@@ -102,7 +102,8 @@ const calls: Readonly<Record<string, Act | 'reads'>> = {
   'endpoints.list': 'reads',
   'endpoints.find': 'reads',
   'endpoints.upsert': {
-    run: ({ endpoints }) => endpoints.upsert({ network: '1', url: 'https://two.example/hook', key: given.newKey, secrets: true }),
+    run: ({ endpoints }) =>
+      endpoints.upsert({ network: '1', url: 'https://two.example/hook', token: given.newKey, secrets: true }),
     leaves: () => [
       {
         action: 'endpoint.added',
@@ -116,17 +117,21 @@ const calls: Readonly<Record<string, Act | 'reads'>> = {
   },
   'endpoints.update': {
     run: ({ endpoints }, { endpoint }) =>
-      endpoints.update('1', endpoint.id, { rate_per_second: 5, key: given.newKey, secrets: [given.newSecret] }),
+      endpoints.update('1', endpoint.id, { rate_per_second: 5, token: given.newKey, secrets: [given.newSecret] }),
     leaves: (t) => [
-      ofEndpoint('endpoint.updated', t, { rate_per_second: { from: null, to: 5 }, key: 'replaced', secrets: 'replaced' }),
+      ofEndpoint('endpoint.updated', t, { rate_per_second: { from: null, to: 5 }, token: 'replaced', secrets: 'replaced' }),
     ],
+  },
+  'endpoints.reveal': {
+    run: ({ endpoints }, { endpoint }) => endpoints.reveal('1', endpoint.id),
+    leaves: (t) => [ofEndpoint('endpoint.revealed', t, {})],
   },
   'endpoints.rotate': {
     run: ({ endpoints }, { endpoint }) =>
-      endpoints.rotate('1', endpoint.id, { key: given.newKey, secret: given.newSecret, keepOldSeconds: 60 }),
+      endpoints.rotate('1', endpoint.id, { token: given.newKey, secrets: [given.newSecret], keepOldSeconds: 60 }),
     leaves: (t) => [
-      ofEndpoint('endpoint.key_rotated', t, { keep_old_seconds: 60 }),
-      ofEndpoint('endpoint.secret_rotated', t, { keep_old_seconds: 60 }),
+      ofEndpoint('endpoint.token_rotated', t, { keep_old_seconds: 60 }),
+      ofEndpoint('endpoint.secrets_rotated', t, { keep_old_seconds: 60 }),
     ],
   },
   'endpoints.enable': {
@@ -246,14 +251,14 @@ test('a change that is refused or changes nothing leaves no line', async () => {
     () => endpoints.update('1', nobody, { name: 'x' }),
     () => endpoints.update('1', endpoint.id, { rate_per_second: -1 }),
     () => endpoints.remove('1', nobody),
-    () => endpoints.rotate('1', endpoint.id, { key: given.key }),
+    () => endpoints.rotate('1', endpoint.id, { token: given.key }),
     () => networks.update('1', { title: '' }),
     () => networks.update(nobody, { title: 'x' }),
   ]
   for (const call of refused) await expect(call()).rejects.toThrow()
   await networks.update('1', { title: 'Demo' })
-  await endpoints.update('1', endpoint.id, { name: 'Shop', key: given.key, secrets: [given.secret] })
-  await endpoints.upsert({ network: '1', url: endpoint.url, key: true, secrets: true })
+  await endpoints.update('1', endpoint.id, { name: 'Shop', token: given.key, secrets: [given.secret] })
+  await endpoints.upsert({ network: '1', url: endpoint.url, token: true, secrets: true })
   expect(await fresh()).toEqual(before)
 })
 
@@ -271,17 +276,25 @@ test('no secret that anybody gave or that was made is in a line', async () => {
   const { community, storage, endpoint } = await setUp()
   const calls = community.by(ada)
   const { token } = await calls.keys.create({ network: '1', name: 'Import', scopes: ['*'] })
-  const made = await calls.endpoints.upsert({ network: '1', url: 'https://two.example/?key=hidden', key: true, secrets: true })
-  const rotated = await calls.endpoints.rotate('1', made.id, { key: true, secret: true })
+  const made = await calls.endpoints.upsert({ network: '1', url: 'https://two.example/?key=hidden', token: true, secrets: true })
+  const rotated = await calls.endpoints.rotate('1', made.id, { token: true, secrets: true })
   await calls.endpoints.update('1', endpoint.id, {
-    key: given.newKey,
+    token: given.newKey,
     secrets: [given.newSecret],
     url: 'https://new.example/?a=hidden',
   })
   await calls.endpoints.update('1', endpoint.id, { secrets: null })
   await calls.endpoints.remove('1', endpoint.id)
   const rows = JSON.stringify(await storage.transaction((tx) => tx.find(audit, {}), { readOnly: true }))
-  const secrets = [...Object.values(given), token, made.key, ...made.secrets, rotated.key, rotated.secret, 'hidden']
+  const secrets = [
+    ...Object.values(given),
+    token,
+    made.token,
+    ...(made.secrets ?? []),
+    rotated.token,
+    ...(rotated.secrets ?? []),
+    'hidden',
+  ]
   for (const each of secrets) expect(rows).not.toContain(each ?? '?')
   expect(rows).toContain('https://new.example/?…')
 })

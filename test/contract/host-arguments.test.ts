@@ -19,7 +19,7 @@ afterEach(() => community.close())
 const owner = { email: 'olga@example.org', first_name: 'Olga', last_name: 'Other' }
 const network = { subdomain: 'other', title: 'Other', owner }
 const key = { network: '1', name: 'Connector', scopes: ['*'] }
-const endpoint = { network: '1', url: 'https://example.org/hook', key: 'k' }
+const endpoint = { network: '1', url: 'https://example.org/hook', token: 'k' }
 
 /** Everything that is stored, and how much the outbox was told. */
 async function all() {
@@ -167,9 +167,9 @@ describe.each<[string, (on: never) => unknown, string | RegExp]>([
   ['a key that is none', (on: Community) => on.keys.revoke('demo', {} as never), '422 id must be an id of digits, got an object'],
   ['an id that is none', (on: Community) => on.endpoints.enable('demo', 'abc'), '422 id must be an id of digits, got "abc"'],
   [
-    'an endpoint without a key',
+    'an endpoint without a token',
     (on: Community) => on.endpoints.upsert({ network: '1', url: endpoint.url }),
-    '422 key is required',
+    '422 token is required',
   ],
   [
     'an endpoint of no network',
@@ -202,19 +202,19 @@ describe.each<[string, (on: never) => unknown, string | RegExp]>([
     '422 events must be event types of the audience host such as WelcomeEmailRequestedHook, got "SunRose"',
   ],
   [
-    'every wrong field of a new endpoint, its event type and its missing key',
+    'every wrong field of a new endpoint, its event type and its missing token',
     (on: Community) => on.endpoints.upsert({ network: '1', url: 'x', events: ['PostMade'], order: 'none!' } as never),
-    /^422 url must be .*; key is required; order must be .*; events must be event types, got "PostMade"; did you mean/,
+    /^422 url must be .*; token is required; order must be .*; events must be event types, got "PostMade"; did you mean/,
   ],
   [
-    'a wrong field and the missing key of an endpoint whose address is good',
+    'a wrong field and the missing token of an endpoint whose address is good',
     (on: Community) => on.endpoints.upsert({ network: 'demo', url: endpoint.url, order: 'none!' } as never),
-    /^422 key is required; order must be one of/,
+    /^422 token is required; order must be one of/,
   ],
   [
-    'a misspelt key, which is missing then',
-    (on: Community) => on.endpoints.upsert({ network: '1', url: endpoint.url, kye: 'k' } as never),
-    'TypeError endpoints.upsert: field `kye` does not exist; did you mean key?; key is required',
+    'a misspelt token, which is missing then',
+    (on: Community) => on.endpoints.upsert({ network: '1', url: endpoint.url, tokne: 'k' } as never),
+    'TypeError endpoints.upsert: field `tokne` does not exist; did you mean token?; token is required',
   ],
   [
     'an event type of another audience and a wrong order',
@@ -274,7 +274,7 @@ describe.each<[string, (on: never) => unknown, string | RegExp]>([
   })
 })
 
-test('a wrong field of an endpoint that is there is refused without a word about its key', async () => {
+test('a wrong field of an endpoint that is there is refused without a word about its token', async () => {
   const { id } = await community.endpoints.upsert(endpoint)
   const change = { network: 'demo', url: endpoint.url, order: 'none!' } as never
   await expect(community.endpoints.upsert(change)).rejects.toThrow(/^order must be one of none, fifo, subject$/)
@@ -355,8 +355,8 @@ const calls: readonly [string, object, (on: Community, given: never) => unknown]
     { ...endpoint, name: 'x', events: null, secrets: null, audience: 'host', enabled: true, order: 'fifo', rate_per_second: 1 },
     (on, given) => on.endpoints.upsert(given),
   ],
-  ['endpoints.update', { key: 'k', name: 'x', events: null }, (on, given) => on.endpoints.update('1', '7', given)],
-  ['endpoints.rotate', { key: 'k', secret: true, keepOldSeconds: 1 }, (on, given) => on.endpoints.rotate('1', '7', given)],
+  ['endpoints.update', { token: 'k', name: 'x', events: null }, (on, given) => on.endpoints.update('1', '7', given)],
+  ['endpoints.rotate', { token: 'k', secrets: true, keepOldSeconds: 1 }, (on, given) => on.endpoints.rotate('1', '7', given)],
   ['publish', { network: '1', event: 'MemberLeft', payload: {} }, (on, given) => on.publish(given)],
   [
     'record.memberProfile',

@@ -132,7 +132,7 @@ const callOff =
 const endpoint =
   (url: string): Act =>
   async ({ endpoints }) => {
-    const { updated_at: _, ...row } = await endpoints.upsert({ network, url, key: 'key' })
+    const { updated_at: _, ...row } = await endpoints.upsert({ network, url, token: 'key' })
     return row
   }
 /** An occurrence that is not called off, of the event that comes round each week. */

@@ -13,7 +13,7 @@ test('serve --telemetry --relay traces a request to its receiver', async () => {
   const key = join(directory, 'key')
   writeFileSync(key, 'the-key-of-the-endpoint')
   const demo = ['serve', '--demo', '--allow-http', '--json', '--port', '0', '--storage', `sqlite:${join(directory, 'db.sqlite')}`]
-  const server = begun(...demo, '--relay', '--telemetry', '--webhook-url', hook.url, '--webhook-key-file', key)
+  const server = begun(...demo, '--relay', '--telemetry', '--webhook-url', hook.url, '--webhook-token-file', key)
   const { url, token } = JSON.parse(await server.firstLine())
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const body = JSON.stringify({ email: 'oil@example.org', first_name: 'Oil', last_name: 'Ash' })

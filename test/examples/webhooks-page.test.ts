@@ -11,7 +11,7 @@ import { freePort } from '../support/free-port.ts'
 
 const page = await readFile(join(import.meta.dirname, '..', '..', 'docs', 'webhooks', 'receive.md'), 'utf8')
 const [, program = ''] = /^## A receiver\n.*?```js\n(.*?)```/ms.exec(page) ?? []
-const key = 'my-webhook-key'
+const key = 'my-webhook-token'
 const secrets = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 
 /** Starts the receiver of the page. */
@@ -52,7 +52,7 @@ test('the receiver of docs/webhooks/receive.md takes an event once, and no stran
   await sendRaw(port, `${head}Authorization: Bearer ${key}\r\nContent-Length: 10\r\n\r\nabc`, 100)
 
   const body = JSON.stringify({ event_id: 'e1', event_type: 'PostCreatedHook' })
-  const headers = await sign(body, { key, secrets })
+  const headers = await sign(body, { token: key, secrets })
   const post = async (changes = {}) =>
     (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers: { ...headers, ...changes }, body })).status
   expect(await post()).toBe(204)

@@ -53,8 +53,8 @@ test('calls of the host refuse in the compiler what they refuse when they run', 
     (on) => on.networks.update('1', { service_plan: 'gold' }),
     // @ts-expect-error: the subdomain stays
     (on) => on.networks.update('1', { subdomain: 'x' }),
-    // @ts-expect-error: a secret is rotated by its own name
-    (on) => on.endpoints.rotate('1', '1', { secrets: true }),
+    // @ts-expect-error: secrets are rotated by the name that upsert has
+    (on) => on.endpoints.rotate('1', '1', { secret: true }),
     // @ts-expect-error: there is no such event
     (on) => on.publish({ network: '1', event: 'SunRose', payload: {} }),
   ]

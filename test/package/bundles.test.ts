@@ -46,11 +46,11 @@ async function main() {
   const { network } = await community.networks.create({ subdomain: 'paint-pals', title: 'Paint Pals', owner })
   const { token } = await community.keys.create({ network: network.id, name: 'Program', scopes: ['*'] })
   const delivered = Promise.withResolvers()
-  const key = 'my-webhook-key'
+  const key = 'my-webhook-token'
   const api = communityMiddleware(community)
   const server = createServer((request, response) =>
     api(request, response, async () => {
-      const { event } = await receive(request, { key, secrets: false })
+      const { event } = await receive(request, { token: key, secrets: false })
       response.end()
       delivered.resolve(event.event_type)
     }),
@@ -58,7 +58,7 @@ async function main() {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const baseUrl = 'http://127.0.0.1:' + server.address().port
-  await community.endpoints.upsert({ network: network.id, url: baseUrl + '/hook', events: ['MemberJoinedHook'], key })
+  await community.endpoints.upsert({ network: network.id, url: baseUrl + '/hook', events: ['MemberJoinedHook'], token: key })
   const relay = await startRelay({ outbox: storage, allowHttp: true, allowPrivate: true })
   const client = createClient({ baseUrl, network: 'paint-pals', token })
   const { email } = await client.members.create({ email: 'bo@example.org', first_name: 'Bo', last_name: 'Birch', member_type: 'full' })

@@ -166,15 +166,15 @@ const lambda = async (request) => {
 }
 const handle = block.POST ?? block.handle ?? (block.handler && lambda) ?? (block.default && ((request) => block.default.fetch(request, env)))
 const url = \`http://127.0.0.1:\${process.env.PORT}/webhooks\`
-for (const key of [process.env.WEBHOOK_KEY, process.env.WEBHOOK_KEY, 'wrong']) {
-  const headers = await sign(body, { key, secrets: process.env.WEBHOOK_SECRET })
+for (const token of [process.env.WEBHOOK_TOKEN, process.env.WEBHOOK_TOKEN, 'wrong']) {
+  const headers = await sign(body, { token, secrets: process.env.WEBHOOK_SECRET })
   const request = new Request(url, { method: 'POST', headers, body })
   console.log((await (handle ? handle(request) : fetch(request))).status)
 }
 process.exit(0)
 `
 
-test('the examples of docs/receiver.md receive an event once, and refuse another key', async () => {
+test('the examples of docs/receiver.md receive an event once, and refuse another token', async () => {
   const directory = temporaryDirectory()
   await run('tar', ['-xzf', tarball, '-C', directory])
   const packages = join(directory, 'node_modules')
@@ -192,7 +192,7 @@ test('the examples of docs/receiver.md receive an event once, and refuse another
       const env = {
         ...process.env,
         PORT: String(await freePort()),
-        WEBHOOK_KEY: 'my-webhook-key',
+        WEBHOOK_TOKEN: 'my-webhook-token',
         WEBHOOK_SECRET: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
       }
       const isTest = code.includes('await sign(')

@@ -101,7 +101,7 @@ export async function playStory(directory: string, members: number, run: RunComm
   const storage = await sqliteStorage({ path })
   const outbox = await sqliteOutbox(path, true)
   const community = createCommunity({ storage, allowHttp: true })
-  await community.endpoints.upsert({ network: 'demo', url: `http://127.0.0.1:${address.port}/hook`, key: null })
+  await community.endpoints.upsert({ network: 'demo', url: `http://127.0.0.1:${address.port}/hook`, token: null })
   const relay = await startRelay({ outbox: storageAddress, settings: { allowHttp: true, allowPrivate: true } })
   const isDelivered = async () => (await outbox.backlog({})).count === 0 && (await relay.store.counts()).pending === 0
   const delivered = async () => {

@@ -10,9 +10,9 @@ import { type AttributeFlags, attributeChanges, attributeOptions } from './endpo
 import type { NetworkFlags } from './operator.ts'
 
 export interface EndpointFlags extends NetworkFlags, AttributeFlags {
-  readonly key?: string
-  readonly keyFile?: string
-  readonly makeKey?: boolean
+  readonly token?: string
+  readonly tokenFile?: string
+  readonly makeToken?: boolean
   readonly secret: readonly string[]
   readonly secretFile: readonly string[]
   /** `true`, or the kind. */
@@ -25,12 +25,12 @@ export interface EndpointFlags extends NetworkFlags, AttributeFlags {
   readonly keepOld?: number
 }
 
-function keyOf({ key, keyFile }: EndpointFlags): string | undefined {
-  const given = secretOf('--key', key, keyFile)
-  // In the library `true` makes one. Here it would be a key that everybody can guess.
-  if (given === 'true') throw new UsageError('--key true would be the key itself: use --make-key to make one')
+function tokenOf({ token, tokenFile }: EndpointFlags): string | undefined {
+  const given = secretOf('--token', token, tokenFile)
+  // In the library `true` makes one. Here it would be a token that everybody can guess.
+  if (given === 'true') throw new UsageError('--token true would be the token itself: use --make-token to make one')
   if (given !== undefined && /^bearer\s/i.test(given))
-    throw new UsageError('--key is the key alone: the relay puts the word Bearer before it')
+    throw new UsageError('--token is the token alone: the relay puts the word Bearer before it')
   return given
 }
 
@@ -52,31 +52,31 @@ function headersOf({ header = [], headerFile, removeHeaders }: EndpointFlags): R
 /** Only the named changes. */
 export function changesOf(flags: EndpointFlags, needed?: 'needed'): EndpointChanges {
   const { audience, unsigned, event = [] } = flags
-  const key = keyOf(flags)
+  const token = tokenOf(flags)
   const secrets = secretsOf('--secret', flags.secret, flags.secretFile)
   for (const each of event) checkEvent(each, audience)
   const headers = headersOf(flags)
   const changes = {
     ...attributeChanges(flags),
     ...(secrets.length === 0 ? {} : { secrets }),
-    // It takes the place of the key.
-    ...(headers && hasAuthorization(Object.keys(headers).map((name) => ({ name }))) ? { key: null } : {}),
+    // It takes the place of the token.
+    ...(headers && hasAuthorization(Object.keys(headers).map((name) => ({ name }))) ? { token: null } : {}),
     ...(headers === undefined ? {} : { headers }),
     ...(unsigned ? { secrets: null } : {}),
-    ...(key === undefined ? {} : { key }),
+    ...(token === undefined ? {} : { token }),
   }
   if (needed && Object.keys(changes).length === 0) {
     const options = Object.values(attributeOptions).flatMap((each) => each.options('update').map(({ long }) => long))
     throw new UsageError(
-      `name a change: ${[...options, '--header', '--unsigned'].join(', ')}; keys and secrets with \`endpoints rotate\``,
+      `name a change: ${[...options, '--header', '--unsigned'].join(', ')}; tokens and secrets with \`endpoints rotate\``,
     )
   }
   return changes
 }
 
-/** Adds the key and the secret that are to be made. */
-export function orMade({ makeKey, makeSecret }: EndpointFlags, changes: EndpointChanges): EndpointChanges {
-  return { ...changes, ...(makeKey ? { key: true } : {}), ...(makeSecret ? { secrets: kindOf(makeSecret) } : {}) }
+/** Adds the token and the secret that are to be made. */
+export function orMade({ makeToken, makeSecret }: EndpointFlags, changes: EndpointChanges): EndpointChanges {
+  return { ...changes, ...(makeToken ? { token: true } : {}), ...(makeSecret ? { secrets: kindOf(makeSecret) } : {}) }
 }
 
 function kindOf(given: true | string): true | 'ed25519' {
@@ -84,16 +84,16 @@ function kindOf(given: true | string): true | 'ed25519' {
   throw new UsageError(`--make-secret takes no value, or ed25519; got ${JSON.stringify(given.slice(0, 40))}`)
 }
 
-/** The parts to replace: by default the secret. */
+/** The parts to replace: by default the secrets. */
 export function rotationOf(flags: EndpointFlags): EndpointRotation {
-  const { makeKey, makeSecret, keepOld } = flags
-  const key = makeKey ? true : keyOf(flags)
-  const [given, second] = secretsOf('--secret', flags.secret, flags.secretFile)
-  if (second !== undefined) throw new UsageError('a rotation takes one --secret: the old one stays valid by itself')
-  const secret = given ?? (makeSecret ? kindOf(makeSecret) : key === undefined ? true : undefined)
+  const { makeToken, makeSecret, keepOld } = flags
+  const token = makeToken ? true : tokenOf(flags)
+  const given = secretsOf('--secret', flags.secret, flags.secretFile)
+  const made = makeSecret ? kindOf(makeSecret) : token === undefined ? true : undefined
+  const secrets = given.length > 0 ? given : made
   return {
-    ...(key === undefined ? {} : { key }),
-    ...(secret === undefined ? {} : { secret }),
+    ...(token === undefined ? {} : { token }),
+    ...(secrets === undefined ? {} : { secrets }),
     ...(keepOld === undefined ? {} : { keepOldSeconds: keepOld }),
   }
 }

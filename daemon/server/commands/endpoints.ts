@@ -1,6 +1,6 @@
 /** `folkmoot endpoints …` */
 import { isApiError } from '../../../lib/errors.ts'
-import type { Endpoint } from '../../../lib/index.ts'
+import type { Endpoint, EndpointCredentials } from '../../../lib/index.ts'
 import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
 import type { Operator } from '../control/calls.ts'
@@ -8,7 +8,7 @@ import { changesOf, type EndpointFlags, orMade, rotationOf } from './endpoint-ch
 import { attributeOptions } from './endpoint-options.ts'
 import { inOptions, missing, ofRecord } from './in-options.ts'
 import { type NetworkFlags, networkOf, withChanges, withOperator } from './operator.ts'
-import { showList, showOne, warnOnce } from './show.ts'
+import { showList, showOne } from './show.ts'
 
 const getsOf = ({ filter, ...endpoint }: Pick<Endpoint, 'events' | 'audience' | 'filter'>): string =>
   filter ? `${typesOf(endpoint)}, where its filter matches` : typesOf(endpoint)
@@ -25,25 +25,23 @@ export async function addEndpoint(flags: EndpointFlags & { readonly url: string 
     const { id } = await networkOf(operator, flags.network)
     const definition = { ...changes, network: id, url: flags.url }
     const upserted = operator.endpoints.upsert(definition).catch((error: unknown) => {
-      if (changes.key !== undefined || !isApiError(error) || !error.message.startsWith('key is required:')) throw error
-      throw new UsageError('a new endpoint needs the key that its receiver expects: --key-file, --key or --make-key')
+      if (changes.token !== undefined || !isApiError(error) || !error.message.startsWith('token is required:')) throw error
+      throw new UsageError('a new endpoint needs the token that its receiver expects: --token-file, --token or --make-token')
     })
-    const { key, secrets, ...endpoint } = await inOptions(upserted)
-    const made = {
-      ...(flags.makeKey && key !== null ? { key } : {}),
-      ...(flags.makeSecret && secrets[0] !== undefined ? { secret: secrets[0] } : {}),
-    }
-    const lines = linesOf(made, endpoint)
-    showOne(out, flags, { ...endpoint, ...made }, [`Endpoint ${endpoint.id} gets ${getsOf(endpoint)}.`, ...lines].join('\n'))
-    if (lines.length > 0) warnOnce(out, flags, 'what was made')
+    const endpoint = await inOptions(upserted)
+    const lines = linesOf(endpoint, endpoint)
+    showOne(out, flags, endpoint, [`Endpoint ${endpoint.id} gets ${getsOf(endpoint)}.`, ...lines].join('\n'))
     await warnOfAddress(operator, endpoint, out)
   })
 }
 
-/** What was made, and the public half of it. */
-function linesOf(made: Readonly<Record<string, string>>, { public_keys }: Endpoint): readonly string[] {
-  const open = made['secret']?.startsWith('whsk_') ? { public: public_keys[0] } : {}
-  return Object.entries({ ...made, ...open }).map(([name, value]) => `${name.padEnd(6)} ${value}`)
+/** The credentials, and the public half of a pair. */
+function linesOf({ token, secrets = [] }: Partial<EndpointCredentials>, { public_keys }: Endpoint): readonly string[] {
+  return [
+    ...(token == null ? [] : [`token  ${token}`]),
+    ...secrets.map((secret) => `secret ${secret}`),
+    ...(secrets.some((secret) => secret.startsWith('whsk_')) ? public_keys.map((open) => `public ${open}`) : []),
+  ]
 }
 
 /** A relay in another process has settings that are unknown here. */
@@ -53,7 +51,7 @@ async function warnOfAddress({ addressWarning }: Operator, { url }: Endpoint, ou
   if (reason !== undefined) out.warn(`relays refuse this address, unless their settings allow it: ${reason}`)
 }
 
-/** `endpoints list`: without keys and secrets. */
+/** `endpoints list`: without tokens and secrets. */
 export const listEndpoints = (flags: NetworkFlags, out: Output): Promise<void> =>
   withOperator(flags, out, async (operator) =>
     showList(
@@ -66,8 +64,8 @@ export const listEndpoints = (flags: NetworkFlags, out: Output): Promise<void> =
         { title: 'signed', cell: ({ signed }) => (signed ? 'yes' : 'no') },
         { title: 'public keys', cell: ({ public_keys }) => public_keys.join(' ') || null, shown: 'wide' },
         { title: 'headers', cell: ({ header_names }) => header_names.join(' ') || null, shown: 'wide' },
-        { title: 'old secret until', cell: (row) => row.old_secret_until, shown: 'wide' },
-        { title: 'old key until', cell: (row) => row.old_key_until, shown: 'wide' },
+        { title: 'old secrets until', cell: (row) => row.old_secrets_until, shown: 'wide' },
+        { title: 'old token until', cell: (row) => row.old_token_until, shown: 'wide' },
       ],
       'There is no endpoint.',
     ),
@@ -149,25 +147,35 @@ export const republishEndpoints = (flags: NetworkFlags, out: Output): Promise<vo
     showOne(out, flags, { network_id: id, republished: true }, `The endpoints of ${subdomain} are in the outbox again.`)
   })
 
-/** `endpoints rotate`: a new key, secret or both, with the old ones valid for a time. */
+/** `endpoints reveal`: its token and secrets, with a line in the audit. */
+export const revealEndpoint = (id: string, flags: NetworkFlags, out: Output): Promise<void> =>
+  withOperator(flags, out, async (operator) => {
+    const network = await networkOf(operator, flags.network)
+    const endpoint = await operator.endpoints.find(network.id, id)
+    if (!endpoint) throw missing(network, 'endpoint', id)
+    const shown = await operator.endpoints.reveal(network.id, id)
+    const lines = linesOf(shown, endpoint)
+    showOne(out, flags, { id, ...shown }, lines.join('\n') || `Endpoint ${id} has neither a token nor a secret.`)
+  })
+
+/** `endpoints rotate`: a new token, secrets or both, with the old ones valid for a time. */
 export async function rotateEndpoint(id: string, flags: EndpointFlags, out: Output): Promise<void> {
   const rotation = rotationOf(flags)
   await withChanges(flags, out, async (operator) => {
     const network = await networkOf(operator, flags.network)
-    const { endpoint, key, secret } = await ofRecord(
+    const { endpoint, token, secrets } = await ofRecord(
       network,
       'endpoint',
       id,
       inOptions(operator.endpoints.rotate(network.id, id, rotation)),
     )
     const made = {
-      ...(rotation.key === true && key !== undefined ? { key } : {}),
-      ...((rotation.secret === true || rotation.secret === 'ed25519') && secret !== undefined ? { secret } : {}),
+      ...(rotation.token === true && token !== undefined ? { token } : {}),
+      ...(typeof rotation.secrets !== 'object' && secrets !== undefined ? { secrets } : {}),
     }
-    const until = endpoint.old_secret_until ?? endpoint.old_key_until
+    const until = endpoint.old_secrets_until ?? endpoint.old_token_until
     const first = `Endpoint ${endpoint.id} is rotated${until ? `; the old one holds until ${until}` : ''}.`
     const lines = linesOf(made, endpoint)
     showOne(out, flags, { ...endpoint, ...made }, [first, ...lines].join('\n'))
-    if (lines.length > 0) warnOnce(out, flags, 'what was made')
   })
 }

@@ -5,7 +5,7 @@ import { about, CommandFailure, UsageError } from '../../usage.ts'
 import { filterFlagOf } from './member-filters.ts'
 
 /** Fields whose option has their name. The command itself checks `audience`, `order` and the like. */
-const alike = /^(?:url|name|key|secret|filter|allow_addresses|client_identity|ca|subdomain|title|subtitle|purpose|description)$/
+const alike = /^(?:url|name|token|filter|allow_addresses|client_identity|ca|subdomain|title|subtitle|purpose|description)$/
 /** The options of other fields. */
 const others: Readonly<Record<string, string>> = {
   secrets: 'secret',
@@ -32,14 +32,14 @@ const optionOf = (field: string): string | undefined =>
 const makesOne = 'or true to make one'
 
 /**
- * The same, with each field that is refused as the option of the command. There, `true` makes no key and no secret.
+ * The same, with each field that is refused as the option of the command. There, `true` makes no token and no secret.
  * @throws whatever `work` throws, else
  */
 export async function inOptions<T>(work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => {
     if (!isApiError(error) || error.status !== 422) throw error
     const sentence = error.message
-      .replaceAll(makesOne, 'or --make-key and --make-secret make one')
+      .replaceAll(makesOne, 'or --make-token and --make-secret make one')
       // Each problem begins with its field, which may be an item of a list.
       .replace(/(^|; )([a-zA-Z_]+(?:\.[a-z_]+)?)(?:\.\d+)?(?=[: ])/g, (whole, before: string, field: string) => {
         const option = optionOf(field)

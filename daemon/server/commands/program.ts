@@ -185,9 +185,9 @@ export function keyCommands(program: Command, out: Output): void {
 
 const withSecrets = (command: Command): Command =>
   command
-    .option('--key <key>', 'the bearer token that the receiver gets; better in a file')
-    .option('--key-file <file>', 'a file that holds the key; - is standard input')
-    .addOption(new Option('--make-key', 'make a key and print it, once').conflicts(['key', 'keyFile']))
+    .option('--token <token>', 'the bearer token that the receiver gets; better in a file')
+    .option('--token-file <file>', 'a file that holds the token; - is standard input')
+    .addOption(new Option('--make-token', 'make a token and print it').conflicts(['token', 'tokenFile']))
     .option('--secret <secret>', 'a signing secret (whsec_…), newest first; better in a file', list, [])
     .addOption(
       new Option('--secret-file <file>', 'a file that holds a signing secret; - is standard input')
@@ -198,7 +198,7 @@ const withSecrets = (command: Command): Command =>
     .addOption(
       new Option(
         '--make-secret [kind]',
-        'make a signing secret and print it, once; ed25519: a pair, whose public key is listed',
+        'make a signing secret and print it; ed25519: a pair, whose public key is listed',
       ).conflicts(['secret', 'secretFile']),
     )
 
@@ -232,18 +232,21 @@ export function endpointCommands(program: Command, out: Output): void {
     .action(async (flags) => (await load()).addEndpoint(flags, out))
   withHeaders(withAttributes(changing(onNetwork(endpoints.command('update').argument('<id>'))), 'update'))
     .description('change an endpoint; omitted options stay')
-    .option('--key <key>', 'the key for a --url of another server, which gets no old key; better in a file')
-    .option('--key-file <file>', 'a file that holds the key; - is standard input')
+    .option('--token <token>', 'the token for a --url of another server, which gets no old token; better in a file')
+    .option('--token-file <file>', 'a file that holds the token; - is standard input')
     .addOption(new Option('--remove-headers', 'remove all additional headers').conflicts(['header', 'headerFile']))
     .option('--unsigned', 'stop signing deliveries')
     .action(async (id: string, flags: Partial<EndpointFlags> & { readonly storage: string }) =>
       (await load()).updateEndpoint(id, { secret: [], secretFile: [], ...flags }, out),
     )
   onNetwork(endpoints.command('show').argument('<id>'))
-    .description('show an endpoint, without key and secrets')
+    .description('show an endpoint, without token and secrets')
     .action(async (id: string, flags) => (await load()).showEndpoint(id, flags, out))
+  onNetwork(endpoints.command('reveal').argument('<id>'))
+    .description('show the token and the signing secrets of an endpoint; a line in the audit says so')
+    .action(async (id: string, flags) => (await load()).revealEndpoint(id, flags, out))
   withSecrets(changing(onNetwork(endpoints.command('rotate').argument('<id>'))))
-    .description('replace the signing secret (by default), the key, or both; the old one stays valid for a time')
+    .description('replace the signing secrets (by default), the token, or both; the old one stays valid for a time')
     .option('--keep-old <duration>', 'how long the old one stays valid: 24h by default; 30m, 7d, 0', seconds('--keep-old'))
     .action(async (id: string, flags: EndpointFlags) => (await load()).rotateEndpoint(id, flags, out))
   for (const [name, description] of [
@@ -258,7 +261,7 @@ export function endpointCommands(program: Command, out: Output): void {
     .description('put every endpoint into the outbox again, encrypted with the first encryption key if there is one')
     .action(async (flags) => (await load()).republishEndpoints(flags, out))
   wide(onNetwork(endpoints.command('list')))
-    .description('list endpoints, without keys and secrets')
+    .description('list endpoints, without tokens and secrets')
     .action(async (flags) => (await load()).listEndpoints(flags, out))
 }
 

@@ -14,6 +14,7 @@ const names = [
   'endpoints.upsert',
   'endpoints.update',
   'endpoints.rotate',
+  'endpoints.reveal',
   'endpoints.enable',
   'endpoints.disable',
   'endpoints.list',

@@ -42,7 +42,7 @@ export async function startControl({ operator, file, onFault }: ControlParts): P
   }
 
   const server = controlServer({
-    ...{ key: token, respond, onFault },
+    ...{ token, respond, onFault },
     isAddressed: ({ headers: { host, origin } }) => host === controlHost && origin === undefined,
     statusOf: (error) => (isStorageError(error) || isEncryptionError(error) ? 503 : undefined),
   })

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs'
 import { errorCode } from '../../../adapters/files/errors.ts'
 import { UsageError } from '../../usage.ts'
 
-/** A key or secret is no longer than this, in characters. */
+/** A token or secret is no longer than this, in characters. */
 const longest = 4096
 
 /**
  * The secrets of an option and of its `-file` twin, in this order.
- * @param option as it is typed: `--key`
+ * @param option as it is typed: `--token`
  * @param given on the command line
  * @param files that hold one each, `-` for standard input
  * @throws UsageError
@@ -29,7 +29,7 @@ function secretIn(option: string, file: string): string {
   const text = textOf(option, file)
   const secret = text.trim()
   if (secret === '') throw new UsageError(`${option}-file ${file} is empty`)
-  if (secret.length > longest) throw new UsageError(`${option}-file ${file} is too long for a key or secret`)
+  if (secret.length > longest) throw new UsageError(`${option}-file ${file} is too long for a token or secret`)
   return secret
 }
 

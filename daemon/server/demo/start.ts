@@ -27,7 +27,7 @@ export async function startDemo(
   const receiver = ownReceiver ? await registerReceiver(calls, out) : undefined
   const order = flags.webhookOrder === undefined ? {} : { order: flags.webhookOrder }
   for (const [place, url] of flags.webhookUrl.entries())
-    await calls.endpoints.upsert({ network: demoNetwork.id, url, key: keys[place] ?? '', ...order })
+    await calls.endpoints.upsert({ network: demoNetwork.id, url, token: keys[place] ?? '', ...order })
   return { token, receiver }
 }
 
@@ -38,6 +38,6 @@ async function registerReceiver(community: Pick<Community, 'endpoints'>, out: Ou
   const receiver = await startReceiver(key, (delivery) => out.line(scroll(delivery)))
   for (const { id, url } of await community.endpoints.list(demoNetwork.id))
     if (/^http:\/\/127\.0\.0\.1:\d+\/webhooks$/.test(url)) await community.endpoints.remove(demoNetwork.id, id)
-  await community.endpoints.upsert({ network: demoNetwork.id, url: receiver.url, key })
+  await community.endpoints.upsert({ network: demoNetwork.id, url: receiver.url, token: key })
   return receiver
 }

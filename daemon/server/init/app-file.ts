@@ -151,9 +151,10 @@ async function findOrCreateNetwork(community, subdomain, email) {
 async function registerReceiver(community, network, url) {
   const name = 'Receiver of the app'
   const known = (await community.endpoints.list(network)).find((endpoint) => endpoint.name === name)
-  if (known && known.url !== url) await community.endpoints.update(network, known.id, { url, key: null })
-  // The first start makes its key and its signing secret. A key does not move to another server: there it gets a new one.
-  return community.endpoints.upsert({ network, url, name, key: true, secrets: true })
+  if (known && known.url !== url) await community.endpoints.update(network, known.id, { url, token: null })
+  // The first start makes its token and its signing secret. A token does not move to another server: there it gets a new one.
+  const { id } = await community.endpoints.upsert({ network, url, name, token: true, secrets: true })
+  return community.endpoints.reveal(network, id)
 }
 
 /** A key for the API, unless there is one: only its hash is stored, so later starts can't show it. */

@@ -30,15 +30,15 @@ function packageFile({ name, host, storage, version }: Project): string {
   return `${JSON.stringify(manifest, null, 2)}\n`
 }
 
-const receiverFile = `/** Receives the webhooks. In another program, give it the key and secret that \`folkmoot endpoints add\` prints. */
+const receiverFile = `/** Receives the webhooks. In another program, give it the token and secret that \`folkmoot endpoints add\` prints. */
 import { memoryStore, respond } from 'folkmoot/receiver'
 
 /** A function that verifies a request and responds to it. \`onEvent\` is called once for each event; if it throws, the relay retries. */
 export function createReceiver(endpoint, onEvent) {
   const store = memoryStore()
   return async (request) => {
-    const { key, secrets } = await endpoint
-    return respond(request, { key, secrets, store }, ({ event }) => onEvent(event))
+    const { token, secrets } = await endpoint
+    return respond(request, { token, secrets, store }, ({ event }) => onEvent(event))
   }
 }
 `
@@ -75,7 +75,7 @@ test('a new member reaches the receiver as a verified webhook', async (t) => {
   assert.equal(event.payload.member.id, grace.id)
 })
 
-test('the receiver refuses a request without a key', async (t) => {
+test('the receiver refuses a request without a token', async (t) => {
   const app = await start(t, () => assert.fail('nothing was sent'))
   const response = await fetch(\`\${app.url}/webhooks\`, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } })
   assert.equal(response.status, 401)
@@ -107,7 +107,7 @@ curl http://127.0.0.1:4000/admin/v1/networks/my-community/members \\
 \`\`\`
 
 The app then prints \`Received MemberJoinedHook …, verified\`: its relay has sent the event to \`/webhooks\`, where \`receiver.js\` has
-checked the key and the signature. Replace \`onEvent\` in \`server.js\` with what your product does with an event.
+checked the token and the signature. Replace \`onEvent\` in \`server.js\` with what your product does with an event.
 
 - \`.env.example\` has the settings: copy it to \`.env\`.
 - \`app.js\` mounts the API, registers the webhook and starts the relay.

@@ -16,8 +16,8 @@ export function listenCommand(program: Command, terminal: Terminal, starting: (r
     .option('--print-json', 'print the body of each delivery as it was sent, one per line; other lines go to standard error')
     .addOption(new Option('--output <form>', 'how deliveries are shown').choices(['compact', 'full']).default('compact'))
     .option('--port <number>', 'the port of the endpoint; a free one by default', port('--port'), 0)
-    .option('--key <key>', 'the key of the endpoint, as your receiver expects it; made by default')
-    .option('--key-file <file>', 'a file that holds the key; - is standard input')
+    .option('--token <token>', 'the token of the endpoint, as your receiver expects it; made by default')
+    .option('--token-file <file>', 'a file that holds the token; - is standard input')
     .option('--secret <secret>', 'the signing secret (whsec_…); made by default')
     .option('--secret-file <file>', 'a file that holds the signing secret; - is standard input')
     .action(async (flags: ListenFlags) => {

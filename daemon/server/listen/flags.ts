@@ -13,8 +13,8 @@ export interface ListenFlags extends StorageFlags {
   readonly printJson?: boolean
   readonly output: 'compact' | 'full'
   readonly port: number
-  readonly key?: string
-  readonly keyFile?: string
+  readonly token?: string
+  readonly tokenFile?: string
   readonly secret?: string
   readonly secretFile?: string
 }

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { errorCode } from '../../../adapters/files/errors.ts'
 import { BoundedMap } from '../../../lib/base/bounded.ts'
 import { isApiError } from '../../../lib/errors.ts'
-import { newEndpointKey, newSecret } from '../../../lib/host/endpoint-fields.ts'
+import { newEndpointToken, newSecret } from '../../../lib/host/endpoint-fields.ts'
 import { sign } from '../../../lib/receiver/index.ts'
 import { fault, type Output } from '../../output.ts'
 import { systemClock } from '../../relay/clock.ts'
@@ -45,7 +45,7 @@ export async function listen(flags: ListenFlags, { out, keys }: Terminal, signal
   const url = forwardUrl(flags.forwardTo)
   const headers = extraHeaders(flags.headers)
   const events = eventTypes(flags.events)
-  const key = secretOf('--key', flags.key, flags.keyFile) ?? newEndpointKey()
+  const token = secretOf('--token', flags.token, flags.tokenFile) ?? newEndpointToken()
   const secret = secretOf('--secret', flags.secret, flags.secretFile) ?? newSecret()
   if (secret.startsWith('whsk_')) throw new UsageError('--secret must be whsec_…: a listener has no public key to verify with')
   await refuseWithoutServer(flags)
@@ -54,7 +54,7 @@ export async function listen(flags: ListenFlags, { out, keys }: Terminal, signal
   const desk = createDesk({ forwarder, headers, show, secret })
   const listener = await startListener({
     port: flags.port,
-    expected: flags.skipVerify ? null : { key, secrets: secret },
+    expected: flags.skipVerify ? null : { token, secrets: secret },
     take: desk.take,
     refused: (why) => show.warn(`refused: ${why}`),
   })
@@ -62,7 +62,7 @@ export async function listen(flags: ListenFlags, { out, keys }: Terminal, signal
     await withOperator(flags, out, async (operator) => {
       const network = await networkOf(operator, flags.network)
       await removeLeftovers(operator, network.id)
-      const registration = { network: network.id, url: listener.url, name: endpointName(), key, secrets: [secret], events }
+      const registration = { network: network.id, url: listener.url, name: endpointName(), token, secrets: [secret], events }
       const { id } = await operator.endpoints.upsert(registration).catch((error: unknown) => {
         throw isApiError(error) && error.message.includes(refusedByRelay) ? new Ended(mayNotReach) : error
       })
@@ -72,8 +72,8 @@ export async function listen(flags: ListenFlags, { out, keys }: Terminal, signal
       try {
         show.step(
           'registered',
-          `Endpoint ${id} of ${network.subdomain} is registered: ${events?.join(', ') ?? 'every event for integrations'}.\nkey    ${key}\nsecret ${secret}`,
-          { endpoint_id: id, network_id: network.id, url: listener.url, key, secret, events },
+          `Endpoint ${id} of ${network.subdomain} is registered: ${events?.join(', ') ?? 'every event for integrations'}.\ntoken  ${token}\nsecret ${secret}`,
+          { endpoint_id: id, network_id: network.id, url: listener.url, token, secrets: [secret], events },
         )
         link = createRelayLink(await operator.outbox(), registered, systemClock.now)
         await link.connect(desk.arrival, signal)

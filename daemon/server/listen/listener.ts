@@ -21,7 +21,7 @@ export interface ListenerParts {
   /** 0 takes a free one. */
   readonly port: number
   /** Null: nothing is verified. */
-  readonly expected: { readonly key: string; readonly secrets: string } | null
+  readonly expected: { readonly token: string; readonly secrets: string } | null
   readonly take: (incoming: Incoming) => Promise<Reply>
   /** Called with the reason why a delivery was refused. */
   readonly refused: (why: string) => void

@@ -13,14 +13,14 @@ export interface SeparateRelay {
   close(): Promise<void>
 }
 
-type Flags = Pick<ServeFlags, 'relay' | 'relayControl' | 'relayControlKeyFile'>
+type Flags = Pick<ServeFlags, 'relay' | 'relayControl' | 'relayControlTokenFile'>
 
 /** @throws UsageError for options that do not go together */
-export function checkRelayFlags({ relay, relayControl, relayControlKeyFile }: Flags): void {
+export function checkRelayFlags({ relay, relayControl, relayControlTokenFile }: Flags): void {
   if (relay && relayControl !== undefined)
     throw new UsageError('--relay runs the relay in this process: leave out --relay-control, or --relay')
-  if (relayControlKeyFile !== undefined && relayControl === undefined)
-    throw new UsageError('--relay-control-key-file goes with --relay-control, the address of the control port')
+  if (relayControlTokenFile !== undefined && relayControl === undefined)
+    throw new UsageError('--relay-control-token-file goes with --relay-control, the address of the control port')
 }
 
 /**
@@ -29,20 +29,20 @@ export function checkRelayFlags({ relay, relayControl, relayControlKeyFile }: Fl
  * @throws UsageError for an address that cannot be one
  */
 export async function separateRelay(outbox: string, flags: Flags): Promise<SeparateRelay | undefined> {
-  const { relayControl: url, relayControlKeyFile } = flags
+  const { relayControl: url, relayControlTokenFile } = flags
   if (url === undefined) {
     if (!isPostgresAddress(outbox)) return undefined
     const { relayAdmin } = await import('../../relay/admin/admin.ts')
     const admin = relayAdmin(outbox)
     return { admin, close: () => admin.close() }
   }
-  const { controlKeyPath } = await import('../../relay/operate/control/control-key.ts')
+  const { controlTokenPath } = await import('../../relay/operate/control/control-token.ts')
   const { relayAdminOverControl } = await import('../../../lib/relay/control-client.ts')
-  const file = relayControlKeyFile ?? controlKeyPath(outbox)
+  const file = relayControlTokenFile ?? controlTokenPath(outbox)
   // Read for each call: the relay makes the file at its first start.
-  const key = async () => readFile(file, 'utf8')
+  const token = async () => readFile(file, 'utf8')
   try {
-    return { admin: relayAdminOverControl({ url, key }), close: async () => undefined }
+    return { admin: relayAdminOverControl({ url, token }), close: async () => undefined }
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
     throw new UsageError(

@@ -12,16 +12,16 @@ import type { ServeFlags } from './serve-flags.ts'
 export interface CheckedFlags {
   readonly flags: ServeFlags
   /** The keys of `--webhook-url`, in the same order. */
-  readonly webhookKeys: readonly string[]
+  readonly webhookTokens: readonly string[]
   readonly encryptionKeys: readonly string[]
   readonly faults: FaultPlan | undefined
 }
 
 /** @throws UsageError */
 export function checkFlags(flags: ServeFlags): CheckedFlags {
-  const webhookKeys = secretsOf('--webhook-key', flags.webhookKey, flags.webhookKeyFile)
-  if (flags.webhookUrl.length !== webhookKeys.length)
-    throw new UsageError('--webhook-url goes with --webhook-key or --webhook-key-file: give as many keys as addresses')
+  const webhookTokens = secretsOf('--webhook-token', flags.webhookToken, flags.webhookTokenFile)
+  if (flags.webhookUrl.length !== webhookTokens.length)
+    throw new UsageError('--webhook-url goes with --webhook-token or --webhook-token-file: give as many tokens as addresses')
   if (flags.publicUrl !== undefined && !isPublicUrl(flags.publicUrl))
     throw new UsageError(
       `--public-url must be like https://api.example.org, without a trailing slash, got ${JSON.stringify(withoutPassword(flags.publicUrl))}`,
@@ -31,5 +31,5 @@ export function checkFlags(flags: ServeFlags): CheckedFlags {
   if (flags.webhookUrl.length > 0 && !flags.demo)
     throw new UsageError('--webhook-url registers endpoints of the demo network: add --demo')
   checkRelayFlags(flags)
-  return { flags, webhookKeys, encryptionKeys: encryptionKeysOf(flags), faults: planOf(flags) }
+  return { flags, webhookTokens, encryptionKeys: encryptionKeysOf(flags), faults: planOf(flags) }
 }

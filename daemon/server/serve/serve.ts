@@ -147,10 +147,10 @@ const inboxOf = ({ log }: Starting, community: Community, outbox: string): Audit
   )
 
 async function openDemo(starting: Starting, community: Community, storage: Storage): Promise<Demo | undefined> {
-  const { flags, webhookKeys, out, onClose } = starting
+  const { flags, webhookTokens, out, onClose } = starting
   if (!flags.demo) return undefined
   const { startDemo } = await import('../demo/start.ts')
-  const demo = await startDemo(community, storage, flags, webhookKeys, out)
+  const demo = await startDemo(community, storage, flags, webhookTokens, out)
   onClose(async () => demo.receiver?.close())
   return demo
 }

@@ -34,6 +34,8 @@ export const deletedEndpoint = (row: EndpointRow): AuditLine => ({
   details: { url: shownUrl(row) },
 })
 
+export const revealedEndpoint = (row: EndpointRow): AuditLine => ({ action: 'endpoint.revealed', subject: endpointSubject(row) })
+
 /**
  * The line of a changed endpoint; none if it has the same values as before.
  * @param credentials see `changedCredentials`
@@ -64,7 +66,7 @@ export function changedCredentials(opened: EndpointRow | undefined, columns: Pat
   const { key, secrets, headers } = columns
   const before = opened?.secrets
   return {
-    ...(key === undefined || key === opened?.key ? {} : { key: 'replaced' }),
+    ...(key === undefined || key === opened?.key ? {} : { token: 'replaced' }),
     ...(secrets === undefined || isSame(secrets, before) ? {} : { secrets: wordFor(secrets, before) }),
     ...(headers === undefined || isSame(headers, opened?.headers)
       ? {}
@@ -80,13 +82,13 @@ function wordFor(now: readonly unknown[], before: readonly unknown[] | undefined
 /** One line for each rotated credential. */
 export function rotatedEndpoint(
   row: EndpointRow,
-  fresh: { readonly key?: string; readonly secret?: string },
+  fresh: { readonly token?: string; readonly secrets?: readonly string[] },
   keep_old_seconds: number,
 ): readonly AuditLine[] {
   const subject = endpointSubject(row)
   const details = { keep_old_seconds }
   return [
-    ...(fresh.key === undefined ? [] : [{ action: 'endpoint.key_rotated', subject, details } as const]),
-    ...(fresh.secret === undefined ? [] : [{ action: 'endpoint.secret_rotated', subject, details } as const]),
+    ...(fresh.token === undefined ? [] : [{ action: 'endpoint.token_rotated', subject, details } as const]),
+    ...(fresh.secrets === undefined ? [] : [{ action: 'endpoint.secrets_rotated', subject, details } as const]),
   ]
 }

@@ -1,5 +1,5 @@
-/** The credentials of a webhook endpoint: the form that rotates them, and the page that shows new ones once. */
-import type { Endpoint } from '../../host/endpoint.ts'
+/** The credentials of a webhook endpoint: the form that rotates them, and the page that shows them. */
+import type { Endpoint, EndpointCredentials } from '../../host/endpoint.ts'
 import { addressNote } from '../layout/address-note.ts'
 import { making, onceField, sentBeforePage, wasSentBefore } from '../layout/form-once.ts'
 import { layout } from '../layout/layout.ts'
@@ -23,7 +23,7 @@ import {
 } from '../ui/parts.ts'
 import { ownEndpointOf } from './webhooks.ts'
 
-const fields = ['key', 'secret', 'keepOldSeconds']
+const fields = ['token', 'secrets', 'keepOldSeconds']
 
 /** The private key of a pair is not needed outside: its public half is shown, here and later. */
 const signingPart = (signing: string, open = ''): Html =>
@@ -31,20 +31,19 @@ const signingPart = (signing: string, open = ''): Html =>
     ? html`<h2>Public key</h2>${secret('secret', 'The public key', open)}<p class="hint">The receiver checks each delivery with it.</p>`
     : html`<h2>Signing secret</h2>${secret('secret', 'The signing secret', signing)}<p class="hint">Each delivery is signed with it.</p>`
 
-/** The page with new credentials, which are shown this once. */
+/** The page with credentials in plain text. */
 export const credentialsPage = (
   view: View,
   title: string,
   { id, url, public_keys: [open] }: Pick<Endpoint, 'id' | 'url' | 'public_keys'>,
-  key?: string,
-  signing?: string,
+  { token, secrets: [signing] = [] }: Partial<EndpointCredentials>,
 ): Html =>
   layout(
     view,
     title,
     html`<h1>${title}</h1><p class="mono">${url}</p>${addressNote(url)}
-${news('warn', html`<p><strong>Copy them now.</strong> The receiver needs them, and the panel shows them this once.</p>`)}
-${key !== undefined && html`<h2>Key</h2>${secret('key', 'The key', key)}<p class="hint">Sent as <code>Authorization: Bearer</code>.</p>`}
+${news('warn', html`<p>The receiver needs them. Give them to no one else.</p>`)}
+${token ? html`<h2>Token</h2>${secret('token', 'The token', token)}<p class="hint">Sent as <code>Authorization: Bearer</code>.</p>` : ''}
 ${signing !== undefined && signingPart(signing, open)}
 <p><a class="button" href="${view.link(`webhooks/${id}`)}">To the endpoint</a></p>`,
   )
@@ -58,17 +57,17 @@ const keeps: readonly (readonly [seconds: string, label: string])[] = [
 
 function rotateForm(view: View, endpoint: Endpoint, form: Form, problems: Problems): Html {
   const both = form.get('sent') === ''
-  const { old_key_until, old_secret_until } = endpoint
+  const until = endpoint.old_token_until ?? endpoint.old_secrets_until
   return layout(
     view,
     'Rotate',
-    html`<h1>Rotate key and secret</h1><p class="mono">${endpoint.url}</p>${summary(problems)}
-${(old_key_until || old_secret_until) && note('calm', html`<p>Old ones are still valid until ${time(old_key_until ?? old_secret_until)}.</p>`)}
+    html`<h1>Rotate token and secret</h1><p class="mono">${endpoint.url}</p>${summary(problems)}
+${until && note('calm', html`<p>Old ones are still valid until ${time(until)}.</p>`)}
 <form method="post"><input type="hidden" name="sent" value="1">${onceField()}
 ${group(
-  { name: 'key', label: 'Replace', problems },
-  html`<p>${check('checkbox', 'key', 'make', 'The key', both || form.has('key'))}<br>
-${check('checkbox', 'secret', 'make', 'The signing secret', both ? endpoint.signed : form.has('secret'))}</p>`,
+  { name: 'token', label: 'Replace', problems },
+  html`<p>${check('checkbox', 'token', 'make', 'The token', both || form.has('token'))}<br>
+${check('checkbox', 'secrets', 'make', 'The signing secret', both ? endpoint.signed : form.has('secrets'))}</p>`,
 )}
 ${field(
   {
@@ -86,6 +85,16 @@ ${field(
 
 export const webhookCredentialRoutes: readonly Route[] = [
   {
+    method: 'POST',
+    path: 'webhooks/:id/reveal',
+    action: 'endpoints.reveal',
+    async handle(view) {
+      const endpoint = await ownEndpointOf(view)
+      const shown = await view.acting.endpoints.reveal(view.id, endpoint.id)
+      return page(credentialsPage(view, 'Token and secret', endpoint, shown))
+    },
+  },
+  {
     method: 'GET',
     path: 'webhooks/:id/rotate',
     action: 'endpoints.rotate',
@@ -99,16 +108,16 @@ export const webhookCredentialRoutes: readonly Route[] = [
       const endpoint = await ownEndpointOf(view)
       const { form } = view
       if (await wasSentBefore(view))
-        return sentBeforePage(view, 'If a value is lost, rotate again.', view.link(`webhooks/${endpoint.id}`))
+        return sentBeforePage(view, 'Open the endpoint to see its token and secret.', view.link(`webhooks/${endpoint.id}`))
       try {
-        const { key, secret } = await making(view, () =>
+        const made = await making(view, () =>
           view.acting.endpoints.rotate(view.id, endpoint.id, {
-            ...(form.has('key') ? { key: true } : {}),
-            ...(form.has('secret') ? { secret: true } : {}),
+            ...(form.has('token') ? { token: true } : {}),
+            ...(form.has('secrets') ? { secrets: true } : {}),
             keepOldSeconds: Number(form.get('keepOldSeconds') || 86_400),
           }),
         )
-        return page(credentialsPage(view, 'The new credentials', endpoint, key, secret))
+        return page(credentialsPage(view, 'The new credentials', endpoint, made))
       } catch (error) {
         return page(rotateForm(view, endpoint, form, problemsOf(error, fields)), 422)
       }

@@ -147,7 +147,7 @@ const names = Object.keys(attributes) as AttributeName[]
 const basic: readonly AttributeName[] = ['url', 'name', 'events']
 const advanced = names.filter((name) => !basic.includes(name))
 /** Those beside which a problem is shown. */
-const fields = [...names, 'key', 'secrets', 'headers']
+const fields = [...names, 'token', 'secrets', 'headers']
 
 const valuesOf = ({ form }: View) =>
   Object.fromEntries(names.map((name) => [name, attributes[name].read(form)])) as Pick<Endpoint, AttributeName>
@@ -161,7 +161,7 @@ function formFrom(endpoint: Endpoint): Form {
 }
 
 /** The headers of the form, one per line. The page shows no values, so an empty field keeps those that are there. */
-function headersOf(form: Form): { readonly headers?: Readonly<Record<string, string>>; readonly key?: null } {
+function headersOf(form: Form): { readonly headers?: Readonly<Record<string, string>>; readonly token?: null } {
   if (form.has('remove_headers')) return { headers: {} }
   const lines = form.get('headers').split(/\r?\n/)
   const filled = lines.filter((line) => line.trim() !== '')
@@ -173,8 +173,8 @@ function headersOf(form: Form): { readonly headers?: Readonly<Record<string, str
   const names = pairs.map(([name]) => name)
   if (new Set(names).size < names.length) fail(invalid('headers'), 'headers must have each name once')
   if (filled.length === 0) return {}
-  // It takes the place of the key.
-  return { headers: Object.fromEntries(pairs), ...(hasAuthorization(pairs.map(([name]) => ({ name }))) ? { key: null } : {}) }
+  // It takes the place of the token.
+  return { headers: Object.fromEntries(pairs), ...(hasAuthorization(pairs.map(([name]) => ({ name }))) ? { token: null } : {}) }
 }
 
 function eventChoice(view: View, form: Form, problems: Problems): Html {
@@ -198,16 +198,16 @@ function endpointForm(view: View, form: Form, problems: Problems, isNew: boolean
   const title = isNew ? 'Add an endpoint' : 'Edit the endpoint'
   const key = field(
     {
-      name: 'key',
+      name: 'token',
       ...(isNew
-        ? { label: 'Key', hint: 'Sent as Authorization: Bearer. Empty: a random key is made and shown once.' }
+        ? { label: 'Token', hint: 'Sent as Authorization: Bearer. Empty: a random token is made and shown.' }
         : {
-            label: 'Key for another server',
-            hint: 'An address at another server needs the key and the headers again. Empty: the key stays.',
+            label: 'Token for another server',
+            hint: 'An address at another server needs the token and the headers again. Empty: the token stays.',
           }),
       problems,
     },
-    (attributes) => html`<input ${attributes} type="text" autocomplete="off" spellcheck="false" value="${form.get('key')}">`,
+    (attributes) => html`<input ${attributes} type="text" autocomplete="off" spellcheck="false" value="${form.get('token')}">`,
   )
   const isSigned = form.get('sent') === '' || form.has('secrets')
   const signature = html`${group(
@@ -220,8 +220,8 @@ ${check('checkbox', 'pair', 'make', 'As a key pair (ed25519): the receiver gets 
       name: 'headers',
       label: 'Headers',
       hint: isNew
-        ? 'Sent with every delivery. One per line. Values are not shown again. An Authorization header takes the place of the key.'
-        : 'One per line. They replace all that are there; empty keeps those. An Authorization header replaces the key.',
+        ? 'Sent with every delivery. One per line. Values are not shown again. An Authorization header takes the place of the token.'
+        : 'One per line. They replace all that are there; empty keeps those. An Authorization header replaces the token.',
       problems,
     },
     (attributes) =>
@@ -229,7 +229,7 @@ ${check('checkbox', 'pair', 'make', 'As a key pair (ed25519): the receiver gets 
   )}
 ${!isNew && html`<p>${check('checkbox', 'remove_headers', 'yes', 'Remove all headers', form.has('remove_headers'))}</p>`}`
   const inputs = (those: readonly AttributeName[]) => those.map((name) => attributes[name].input(view, form, problems))
-  const folded = [...advanced, 'key', 'headers', 'pair', 'remove_headers']
+  const folded = [...advanced, 'token', 'headers', 'pair', 'remove_headers']
   const isOpen =
     (isNew && !isSigned) ||
     folded.some((name) => problems.has(name) || !['', 'none'].includes(form.get(name))) ||
@@ -254,9 +254,9 @@ async function addedBy(view: View) {
   const given = URL.parse(values.url)?.href ?? values.url
   const taken = (await view.community.endpoints.list(id)).some(({ url }) => url === given)
   if (taken) fail(invalid('url'), 'url has already been taken by another endpoint')
-  const key = form.get('key').trim()
+  const token = form.get('token').trim()
   return view.acting.endpoints.upsert({
-    ...{ network: id, ...values, key: true, ...headersOf(form), ...(key === '' ? {} : { key }) },
+    ...{ network: id, ...values, token: true, ...headersOf(form), ...(token === '' ? {} : { token }) },
     ...(form.has('pair') ? { secrets: 'ed25519' } : form.has('secrets') ? { secrets: true } : {}),
   })
 }
@@ -264,11 +264,10 @@ async function addedBy(view: View) {
 async function add(view: View): Promise<PanelResponse> {
   const { form } = view
   if (await wasSentBefore(view))
-    return sentBeforePage(view, 'If a value is lost, open the endpoint and rotate its key and secret.', view.link('webhooks'))
+    return sentBeforePage(view, 'Open the endpoint to see its token and secret.', view.link('webhooks'))
   try {
     const made = await making(view, () => addedBy(view))
-    const [signing] = made.secrets
-    return page(credentialsPage(view, 'The endpoint is added', made, made.key ?? undefined, signing), 201)
+    return page(credentialsPage(view, 'The endpoint is added', made, made), 201)
   } catch (error) {
     return page(endpointForm(view, form, problemsOf(error, fields), true, view.link('webhooks')), 422)
   }
@@ -298,8 +297,8 @@ export const webhookFormRoutes: readonly Route[] = [
     async handle(view) {
       const { id } = await ownEndpointOf(view)
       try {
-        const key = view.form.get('key').trim()
-        const changes = { ...valuesOf(view), ...headersOf(view.form), ...(key === '' ? {} : { key }) }
+        const token = view.form.get('token').trim()
+        const changes = { ...valuesOf(view), ...headersOf(view.form), ...(token === '' ? {} : { token }) }
         await view.acting.endpoints.update(view.id, id, changes)
         return seeOther(view.link(`webhooks/${id}`, { done: 'saved' }))
       } catch (error) {

@@ -98,6 +98,7 @@ function buttons(view: View, endpoint: Endpoint, health: EndpointStatus | undefi
 ${may(visitor, 'endpoints.test') && view.settings.relay && action(view, id, 'test', 'Send a test event', 'primary')}
 ${isOwn && may(visitor, 'endpoints.update') && html`<a class="button" href="${link(`webhooks/${id}/edit`)}">Edit</a>`}
 ${isOwn && may(visitor, 'endpoints.rotate') && html`<a class="button" href="${link(`webhooks/${id}/rotate`)}">Rotate</a>`}
+${isOwn && may(visitor, 'endpoints.reveal') && action(view, id, 'reveal', 'Show token and secret')}
 ${isOwn && may(visitor, 'endpoints.pause') && (stopped ? action(view, id, 'resume', 'Resume') : action(view, id, 'pause', 'Pause'))}
 ${isOwn && may(visitor, 'endpoints.remove') && html`<a class="button danger" href="${link(`webhooks/${id}/remove`)}" data-dialog>Delete</a>`}`
 }
@@ -128,8 +129,8 @@ ${endpoint.ca && html`<dt>Private authority</dt><dd>${endpoint.ca}</dd>`}
 ${endpoint.header_names.length > 0 && html`<dt>Headers</dt><dd>${endpoint.header_names.join(', ')}</dd>`}
 <dt>Signature</dt><dd>${endpoint.signed ? 'Signed' : 'Not signed'}</dd>
 ${endpoint.public_keys.length > 0 && html`<dt>Public key</dt><dd class="mono">${endpoint.public_keys.join(', ')}</dd>`}
-${endpoint.old_key_until && html`<dt>Old key</dt><dd>Valid until ${time(endpoint.old_key_until)}</dd>`}
-${endpoint.old_secret_until && html`<dt>Old secret</dt><dd>Valid until ${time(endpoint.old_secret_until)}</dd>`}
+${endpoint.old_token_until && html`<dt>Old token</dt><dd>Valid until ${time(endpoint.old_token_until)}</dd>`}
+${endpoint.old_secrets_until && html`<dt>Old secret</dt><dd>Valid until ${time(endpoint.old_secrets_until)}</dd>`}
 <dt>Added</dt><dd>${time(endpoint.created_at)}</dd></dl>`,
     ),
   )

@@ -24,6 +24,7 @@ export const panelActions = [
   'endpoints.create',
   'endpoints.update',
   'endpoints.rotate',
+  'endpoints.reveal',
   'endpoints.pause',
   'endpoints.remove',
   'endpoints.test',

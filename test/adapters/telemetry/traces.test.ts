@@ -37,7 +37,7 @@ async function network(storage: Storage, url: string, more: Partial<Options> = {
   onTestFinished(() => community.close())
   const owner = { email: 'ada@example.org', first_name: 'Ada', last_name: 'Ash' }
   const { network: made } = await community.networks.create({ subdomain: 'pals', title: 'Pals', owner })
-  await community.endpoints.upsert({ network: made.id, url, events: ['MemberJoinedHook'], key: true })
+  await community.endpoints.upsert({ network: made.id, url, events: ['MemberJoinedHook'], token: true })
   const { token } = await community.keys.create({ network: made.id, name: 'tests', scopes: ['*'] })
   const request = (
     method: string,

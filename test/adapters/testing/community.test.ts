@@ -23,7 +23,7 @@ async function traces(options: Parameters<typeof testCommunity>[0]) {
   })
   const member = await client.members.create({ email: 'grace@example.org', first_name: 'Grace', last_name: 'Oak' })
   const asset = await client.assets.create({ asset_style: 'post', asset_file: new File(['…'], 'wash.png') })
-  const endpoint = await community.endpoints.upsert({ network: network.id, url: 'https://a.test', key: true, secrets: true })
+  const endpoint = await community.endpoints.upsert({ network: network.id, url: 'https://a.test', token: true, secrets: true })
   const fault = await (await request('/badges', { method: 'POST', json: { title: 'Gold', avatar_id: asset.id } })).json()
   return JSON.parse(JSON.stringify([token, await newToken('*:read'), member, asset, endpoint, fault, events()]))
 }

@@ -43,7 +43,7 @@ async function communityOn(storage: Storage, url: string) {
   onTestFinished(() => community.close())
   const owner = { email: 'ada@example.org', first_name: 'Ada', last_name: 'Ash' }
   const { network } = await community.networks.create({ subdomain: 'pals', title: 'Pals', owner })
-  const endpoint = await community.endpoints.upsert({ network: network.id, url, events: ['MemberJoinedHook'], key: true })
+  const endpoint = await community.endpoints.upsert({ network: network.id, url, events: ['MemberJoinedHook'], token: true })
   const joins = (name: string) =>
     community.call('members.create', {
       network: network.id,

@@ -59,7 +59,7 @@ test.each(Object.entries(engines))('on %s no file has anything of an erased pers
   const owner = { email: 'host@example.org', first_name: 'Ada', last_name: 'Ash' }
   await community.networks.create({ id: '1', subdomain: 'demo', title: 'Demo', member_email_visibility: true, owner })
   const hook = await receiver()
-  await community.endpoints.upsert({ network: '1', url: hook.url, key: null })
+  await community.endpoints.upsert({ network: '1', url: hook.url, token: null })
   const settings = { allowHttp: true, allowPrivate: true }
   const relay = await startRelay({ outbox, settings })
   onTestFinished(() => relay.close(0))

@@ -70,7 +70,7 @@ async function withDead({ storage, outbox }: { readonly storage: string; readonl
   ] as const) {
     const owner = ['--owner-email', 'ada@example.org', '--owner-name', 'Ada Ash']
     const [network] = await ran('networks', 'create', '--subdomain', name, '--title', name, ...owner)
-    const url = ['--url', hook.url, '--key', 'the-key', '--name', 'Shop']
+    const url = ['--url', hook.url, '--token', 'the-key', '--name', 'Shop']
     const [endpoint] = await ran('endpoints', 'add', '--network', network.id, ...url)
     for (let place = 0; place < events; place++) await ran('trigger', 'PostCreated', '--network', network.id)
     networks.push({ id: network.id, endpoint: endpoint.id })

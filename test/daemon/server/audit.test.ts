@@ -40,20 +40,20 @@ async function changeEverything({ one }: ReturnType<typeof commandsOn>, network:
   const key = await one('keys', 'create', '--name', 'Connector', '--scope', '*:read', ...on)
   await one('keys', 'revoke', key.id, ...on)
   const url = ['--url', 'https://crm.example.org/hook']
-  const made = await one('endpoints', 'add', ...url, '--make-key', '--make-secret', ...on)
+  const made = await one('endpoints', 'add', ...url, '--make-token', '--make-secret', ...on)
   await one('endpoints', 'update', made.id, '--rate', '5', ...on)
-  await one('endpoints', 'add', ...url, '--key', 'a-given-key', ...on)
-  const rotated = await one('endpoints', 'rotate', made.id, '--make-key', '--make-secret', ...on)
+  await one('endpoints', 'add', ...url, '--token', 'a-given-key', ...on)
+  const rotated = await one('endpoints', 'rotate', made.id, '--make-token', '--make-secret', ...on)
   await one('endpoints', 'disable', made.id, ...on)
   await one('endpoints', 'enable', made.id, ...on)
   await one('endpoints', 'republish', ...on)
   await one('endpoints', 'remove', made.id, ...on)
-  return [key.token, made.key, made.secret, 'a-given-key', rotated.key, rotated.secret]
+  return [key.token, made.token, ...made.secrets, 'a-given-key', rotated.token, ...rotated.secrets]
 }
 
 const actions = [
   ...['network.updated', 'key.created', 'key.revoked', 'endpoint.added', 'endpoint.updated', 'endpoint.updated'],
-  ...['endpoint.key_rotated', 'endpoint.secret_rotated', 'endpoint.disabled', 'endpoint.enabled'],
+  ...['endpoint.token_rotated', 'endpoint.secrets_rotated', 'endpoint.disabled', 'endpoint.enabled'],
   ...['endpoints.republished', 'endpoint.deleted'],
 ]
 

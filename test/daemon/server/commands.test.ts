@@ -331,14 +331,14 @@ test('keys: lists show when they end and whose they are; a wrong scope names the
   expect(await refusal(...key, '--scope', 'zzzzzzzzzzzzzzzzz')).toMatch(/allowed: \*, \*:read/)
 })
 
-test('endpoints: what is left out stays, secrets come from files or are made and shown once', async () => {
+test('endpoints: what is left out stays, secrets come from files or are made and shown again on request', async () => {
   const { directory, one, all, text, refusal } = await storageWithNetwork()
   const url = ['--url', 'https://example.org/hook']
-  expect(await refusal('endpoints', 'add', ...url)).toMatch(/--key-file, --key or --make-key$/)
+  expect(await refusal('endpoints', 'add', ...url)).toMatch(/--token-file, --token or --make-token$/)
   const keyFile = join(directory, 'hook.key')
-  await writeFile(keyFile, 'hook-key\n')
+  await writeFile(keyFile, 'hook-token\n')
   const flags = [
-    '--key-file',
+    '--token-file',
     keyFile,
     '--make-secret',
     '--event',
@@ -350,8 +350,13 @@ test('endpoints: what is left out stays, secrets come from files or are made and
     '--name',
     'CRM',
   ]
-  const { id, secret } = await one('endpoints', 'add', ...url, ...flags)
+  const { id, ...added } = await one('endpoints', 'add', ...url, ...flags)
+  const [secret] = added.secrets
   expect(secret).toMatch(/^whsec_/)
+  expect(added).not.toHaveProperty('token')
+  expect(await one('endpoints', 'reveal', id)).toEqual({ id, token: 'hook-token', secrets: [secret] })
+  expect(await text('endpoints', 'reveal', id)).toBe(`token  hook-token\nsecret ${secret}`)
+  expect(await refusal('endpoints', 'reveal', '7')).toContain('has no endpoint 7')
 
   await one('endpoints', 'add', ...url, '--disabled')
   const expected = { id, events: ['PostCreatedHook'], order: 'fifo', rate_per_second: 2.5, name: 'CRM', signed: true }
@@ -377,13 +382,13 @@ test('endpoints: what is left out stays, secrets come from files or are made and
   })
 
   const rotated = await one('endpoints', 'rotate', id, '--keep-old', '1h')
-  expect(rotated.secret).toMatch(/^whsec_/)
-  expect(rotated.secret).not.toBe(secret)
-  expect(rotated.old_secret_until).not.toBeNull()
-  await writeFile(keyFile, 'new-hook-key')
-  expect(await one('endpoints', 'rotate', id, '--key-file', keyFile)).not.toHaveProperty('key')
+  expect(rotated.secrets[0]).toMatch(/^whsec_/)
+  expect(rotated.secrets[0]).not.toBe(secret)
+  expect(rotated.old_secrets_until).not.toBeNull()
+  await writeFile(keyFile, 'new-hook-token')
+  expect(await one('endpoints', 'rotate', id, '--token-file', keyFile)).not.toHaveProperty('token')
   const listed = `${await text('endpoints', 'list', '--wide')}${JSON.stringify(await all('endpoints', 'list'))}`
-  for (const hidden of [secret, rotated.secret, 'hook-key']) expect(listed).not.toContain(hidden)
+  for (const hidden of [secret, ...rotated.secrets, 'hook-token']) expect(listed).not.toContain(hidden)
   expect(await one('endpoints', 'update', id, '--unsigned')).toMatchObject({ signed: false })
   expect(await text('endpoints', 'remove', id)).toBe(`Endpoint ${id} (https://example.org/hook) is removed.`)
   expect(await text('endpoints', 'list')).toBe('There is no endpoint.')
@@ -424,42 +429,42 @@ test('an invalid endpoint is reported in the words of its option', async () => {
   const empty = join(directory, 'empty')
   await writeFile(empty, '\n')
   const refused: readonly (readonly [readonly string[], RegExp])[] = [
-    [['--key', 'k', '--event', 'PostCreate'], /^there is no --event "PostCreate": did you mean PostCreatedHook/],
+    [['--token', 'k', '--event', 'PostCreate'], /^there is no --event "PostCreate": did you mean PostCreatedHook/],
     [
-      ['--key', 'k', '--event', 'PostMade'],
+      ['--token', 'k', '--event', 'PostMade'],
       /^there is no --event "PostMade": did you mean PostCreatedHook or PostUpdatedHook\?$/,
     ],
-    [['--key', 'k', '--event', 'SunRose'], /^there is no --event "SunRose": `folkmoot trigger --list` shows all$/],
-    [['--key', 'k', '--audience', 'host', '--event', 'PostCreated'], /^there is no --event "PostCreated" for --audience host/],
-    [['--key', 'true'], /^--key true would be the key itself: use --make-key to make one$/],
-    [['--key', 'a b'], /^--key must be 1 to 512 .*, or --make-key and --make-secret make one;/],
-    [['--key', 'k', '--secret', 'abc'], /^--secret must be .*; or --make-key and --make-secret make one$/],
-    [['--key', 'k', '--url', 'x'], /^--url must be an https /],
-    [['--key', 'k', '--url', 'x', '--name', 'x'.repeat(300)], /^--url must be .*; --name must have at most 255 characters$/],
-    [['--key', 'k', '--ca', '/etc/ca.pem'], /^--ca must be null or 1 to 100 letters/],
-    [['--key', 'k', '--client-identity', 'a b'], /^--client-identity must be/],
-    [['--key', 'k', '--header', 'Host: x'], /^--header: header "Host" /],
+    [['--token', 'k', '--event', 'SunRose'], /^there is no --event "SunRose": `folkmoot trigger --list` shows all$/],
+    [['--token', 'k', '--audience', 'host', '--event', 'PostCreated'], /^there is no --event "PostCreated" for --audience host/],
+    [['--token', 'true'], /^--token true would be the token itself: use --make-token to make one$/],
+    [['--token', 'a b'], /^--token must be 1 to 512 .*, or --make-token and --make-secret make one;/],
+    [['--token', 'k', '--secret', 'abc'], /^--secret must be .*; or --make-token and --make-secret make one$/],
+    [['--token', 'k', '--url', 'x'], /^--url must be an https /],
+    [['--token', 'k', '--url', 'x', '--name', 'x'.repeat(300)], /^--url must be .*; --name must have at most 255 characters$/],
+    [['--token', 'k', '--ca', '/etc/ca.pem'], /^--ca must be null or 1 to 100 letters/],
+    [['--token', 'k', '--client-identity', 'a b'], /^--client-identity must be/],
+    [['--token', 'k', '--header', 'Host: x'], /^--header: header "Host" /],
     [
-      ['--key', 'k', '--filter', '{"pth":"/space_id","equals":1}'],
+      ['--token', 'k', '--filter', '{"pth":"/space_id","equals":1}'],
       /^--filter must have .*; "pth" is none of them, did you mean path\?$/,
     ],
-    [['--key', 'k', '--filter', '{"path":"x","equals":1}'], /^--filter at path must be a JSON pointer/],
-    [['--key', 'Bearer x'], /^--key is the key alone: the relay puts the word Bearer before it$/],
-    [['--key', 'k', '--key-file', empty], /^--key and --key-file are the same/],
-    [['--key-file', empty], /^--key-file .* is empty$/],
-    [['--key-file', join(directory, 'none')], /^--key-file .* cannot be read \(ENOENT\)$/],
-    [['--key', 'k', '--rate', '0'], /^--rate must be above 0/],
+    [['--token', 'k', '--filter', '{"path":"x","equals":1}'], /^--filter at path must be a JSON pointer/],
+    [['--token', 'Bearer x'], /^--token is the token alone: the relay puts the word Bearer before it$/],
+    [['--token', 'k', '--token-file', empty], /^--token and --token-file are the same/],
+    [['--token-file', empty], /^--token-file .* is empty$/],
+    [['--token-file', join(directory, 'none')], /^--token-file .* cannot be read \(ENOENT\)$/],
+    [['--token', 'k', '--rate', '0'], /^--rate must be above 0/],
   ]
   for (const [flags, sentence] of refused)
     expect([flags, await refusal(...add, ...flags)]).toEqual([flags, expect.stringMatching(sentence)])
-  expect(await text(...add, '--key', 'k', '--audience', 'host')).toMatch(
+  expect(await text(...add, '--token', 'k', '--audience', 'host')).toMatch(
     /gets the mail to send, and reports of failing endpoints\./,
   )
 })
 
 test.each([
-  ['add', ['--make-key', '--key', 'k']],
-  ['add', ['--make-key', '--key-file', 'key']],
+  ['add', ['--make-token', '--token', 'k']],
+  ['add', ['--make-token', '--token-file', 'key']],
   ['add', ['--make-secret', '--secret', 'whsec_x']],
   ['add', ['--make-secret', '--secret-file', 'secret']],
   ['add', ['--secret-file', 'secret', '--secret', 'whsec_x']],
@@ -467,7 +472,7 @@ test.each([
   ['add', ['--all-events', '--event', 'PostCreated']],
   ['update', ['--remove-headers', '--header', 'X-A: b']],
   ['update', ['--remove-headers', '--header-file', 'headers']],
-  ['rotate', ['--make-key', '--key-file', 'key']],
+  ['rotate', ['--make-token', '--token-file', 'key']],
   ['rotate', ['--make-secret', '--secret', 'whsec_x']],
 ])('endpoints %s refuses %j: there is one way at a time to give a value', async (name, flags) => {
   const [first, second] = flags.filter((flag) => flag.startsWith('--'))
@@ -484,9 +489,9 @@ test.each([
 
 test('a pair of keys is made, and its public half is listed and shown', async () => {
   const { one, text, refusal } = await storageWithNetwork()
-  const add = ['endpoints', 'add', '--url', 'https://example.org/hook', '--make-key'] as const
+  const add = ['endpoints', 'add', '--url', 'https://example.org/hook', '--make-token'] as const
   const made = await one(...add, '--make-secret', 'ed25519')
-  expect(made).toMatchObject({ secret: expect.stringMatching(/^whsk_/), public_keys: [expect.stringMatching(/^whpk_/)] })
+  expect(made).toMatchObject({ secrets: [expect.stringMatching(/^whsk_/)], public_keys: [expect.stringMatching(/^whpk_/)] })
   const shown = await text('endpoints', 'show', made.id)
   expect(shown).toContain(`public_keys      ${made.public_keys[0]}`)
   expect(shown).not.toContain('whsk_')
@@ -501,14 +506,14 @@ test('a pair of keys is made, and its public half is listed and shown', async ()
 test('a key comes by standard input, too, once', async () => {
   const { storage, refusal, one } = await storageWithNetwork()
   const add = ['endpoints', 'add', '--url', 'https://example.org/hook']
-  const added = spawnSync(process.execPath, [program('folkmoot'), ...add, '--key-file', '-', ...storage], {
-    input: 'hook-key\n',
+  const added = spawnSync(process.execPath, [program('folkmoot'), ...add, '--token-file', '-', ...storage], {
+    input: 'hook-token\n',
     encoding: 'utf8',
     env: environment(),
   })
   expect([added.status, added.stderr]).toEqual([0, ''])
   const { id } = await one('endpoints', 'list')
-  expect(await refusal('endpoints', 'rotate', id, '--key', 'hook-key')).toMatch(/current one/)
+  expect(await refusal('endpoints', 'rotate', id, '--token', 'hook-token')).toMatch(/must be new/)
   expect(await refusal(...add, '--secret-file', '-', '--secret-file', '-')).toBe('--secret-file can be - only once')
 })
 
@@ -557,7 +562,7 @@ test('--version and errors as JSON, with a sentence for a malformed certificate,
 
 test('headers of an endpoint are given by options or in a file, and listed by their names alone', async () => {
   const { directory, one, text, refusal } = await storageWithNetwork()
-  const add = ['endpoints', 'add', '--url', 'https://example.org/hook', '--make-key'] as const
+  const add = ['endpoints', 'add', '--url', 'https://example.org/hook', '--make-token'] as const
   const { id, header_names } = await one(...add, '--header', 'X-Api-Key: gateway-secret', '--header', 'X-Tenant:7')
   expect(header_names).toEqual(['X-Api-Key', 'X-Tenant'])
   expect(await text('endpoints', 'list', '--wide')).toMatch(/X-Api-Key X-Tenant/)
@@ -573,7 +578,7 @@ test('headers of an endpoint are given by options or in a file, and listed by th
   expect(await refusal('endpoints', 'update', id, '--header', 'Host: a')).toContain('"Host" is set by the relay itself')
   const basic = await one('endpoints', 'update', id, '--header', 'Authorization: Basic YTpi')
   expect(basic).toMatchObject({ header_names: ['Authorization'] })
-  expect(await refusal('endpoints', 'rotate', id, '--make-key')).toContain('`Authorization` is set from the key')
+  expect(await refusal('endpoints', 'rotate', id, '--make-token')).toContain('`Authorization` is set from the token')
   const url = 'https://example.org/basic'
   const added = await one('endpoints', 'add', '--url', url, '--header', 'Authorization: Basic YTpi')
   expect(added).toMatchObject({ header_names: ['Authorization'] })
@@ -587,7 +592,7 @@ test('a filter of an endpoint is given as JSON, and none removes it', async () =
     'add',
     '--url',
     'https://example.org/hook',
-    '--make-key',
+    '--make-token',
     '--filter',
     JSON.stringify(filter),
   )
@@ -604,7 +609,7 @@ test('a filter of an endpoint is given as JSON, and none removes it', async () =
 test('allowed addresses of an endpoint are given as a list, and can be removed', async () => {
   const { one, text, refusal } = await storageWithNetwork()
   const ranges = '192.0.2.5, 198.51.100.0/24'
-  const { id } = await one('endpoints', 'add', '--url', 'https://example.org/hook', '--make-key', '--allow-addresses', ranges)
+  const { id } = await one('endpoints', 'add', '--url', 'https://example.org/hook', '--make-token', '--allow-addresses', ranges)
   expect(await text('endpoints', 'list', '--wide')).toContain('192.0.2.5 198.51.100.0/24')
   expect(await refusal('endpoints', 'update', id, '--allow-addresses', 'example.org')).toContain(
     '--allow-addresses must be null or a list of 1 to 100 addresses or ranges',
@@ -614,7 +619,7 @@ test('allowed addresses of an endpoint are given as a list, and can be removed',
 
 test('a client identity and an authority of an endpoint are given by name, and can be removed', async () => {
   const { one, text, refusal } = await storageWithNetwork()
-  const add = ['endpoints', 'add', '--url', 'https://example.org/hook', '--make-key']
+  const add = ['endpoints', 'add', '--url', 'https://example.org/hook', '--make-token']
   const { id } = await one(...add, '--client-identity', 'bank-one', '--ca', 'bank-root')
   const listed = await text('endpoints', 'list', '--wide')
   expect([listed.includes('bank-one'), listed.includes('bank-root')]).toEqual([true, true])

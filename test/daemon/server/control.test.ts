@@ -63,7 +63,7 @@ test('with a server running on lowdb, commands manage keys, endpoints and networ
   const { me, facts, stop, out } = await startServer('--storage', storage)
   const [key] = await ran('keys', 'create', '--storage', storage, '--name', 'Connector', '--scope', 'me:read')
   expect(await me(key.token)).toBe(200)
-  const hook = ['--url', 'https://example.org/hook', '--key', 'k']
+  const hook = ['--url', 'https://example.org/hook', '--token', 'k']
   const [endpoint] = await ran('endpoints', 'add', '--storage', storage, ...hook)
   expect(endpoint).toMatchObject({ url: 'https://example.org/hook' })
   const [member] = await ran('members', 'list', '--storage', storage, '--limit', '1')

@@ -93,7 +93,7 @@ test('folkmoot copy takes a lowdb file into PostgreSQL, and the relay there is n
   const api = begun('serve', '--storage', from, '--demo', '--allow-http', '--json', '--port', '0')
   await api.firstLine()
   await api.stop()
-  const endpoint = ['--network', 'demo', '--url', 'https://hooks.example.org/in', '--key', 'k']
+  const endpoint = ['--network', 'demo', '--url', 'https://hooks.example.org/in', '--token', 'k']
   expect((await ended('folkmoot', 'endpoints', 'add', '--storage', from, ...endpoint)).code).toBe(0)
 
   const first = run('folkmoot', 'copy', '--from', from, '--to', to, '--json')

@@ -28,7 +28,7 @@ describe.each([
     const storage = await address()
     const hook = await receiver()
     const flags = ['--storage', storage, '--port', '0', '--json', '--allow-http', '--demo']
-    const api = begun('serve', ...flags, '--webhook-url', hook.url, '--webhook-key', 'hook-key')
+    const api = begun('serve', ...flags, '--webhook-url', hook.url, '--webhook-token', 'hook-key')
     const facts = JSON.parse(await api.firstLine())
     // A supervisor keeps what is printed: the password goes to the relay by its environment.
     expect(facts.outbox).toBe(storage.replace('postgres:postgres@', 'postgres@'))
@@ -67,7 +67,7 @@ describe.each([
     const tokens = new Set<string>()
     for (let start = 0; start < 2; start++) {
       const flags = ['--storage', storage, '--port', '0', '--json', '--allow-http', '--demo', '--relay']
-      const api = begun('serve', ...flags, '--webhook-url', hook.url, '--webhook-key', 'hook-key')
+      const api = begun('serve', ...flags, '--webhook-url', hook.url, '--webhook-token', 'hook-key')
       const facts = JSON.parse(await api.firstLine())
       onTestFinished(() => rm(relayHome(facts.outbox), { recursive: true, force: true }))
       tokens.add(facts.token)

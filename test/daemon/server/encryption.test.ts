@@ -59,11 +59,11 @@ async function communityOn({ address }: Place, encryptionKeys: readonly string[]
 
 /** Registers and rotates an endpoint, and gives every value that is to be nowhere in plain text. */
 async function registerAndRotate(endpoints: Endpoints, network: string, url: string): Promise<readonly string[]> {
-  const given = { network, url, key: 'plain-key-1', secrets: [secretOf(7)] }
+  const given = { network, url, token: 'plain-key-1', secrets: [secretOf(7)] }
   const { id } = await endpoints.upsert(given)
-  const { key = '', secret = '' } = await endpoints.rotate(network, id, { key: true, secret: true })
+  const { token = '', secrets = [] } = await endpoints.rotate(network, id, { token: true, secrets: true })
   await endpoints.update(network, id, { name: 'Renamed' })
-  return [given.key, ...given.secrets, key, secret]
+  return [given.token, ...given.secrets, token, ...secrets]
 }
 
 describe.each([
@@ -108,19 +108,19 @@ test('the commands take the keys from a file or the environment, and without the
   await folkmoot('networks', 'create', ...place, '--subdomain', 'demo', '--title', 'Demo', ...owned)
   const url = 'https://example.org/hook'
   const added = await folkmoot(
-    ...['endpoints', 'add', ...place, '--url', url, '--make-key', '--make-secret', '--json'],
+    ...['endpoints', 'add', ...place, '--url', url, '--make-token', '--make-secret', '--json'],
     ...['--encryption-key-file', file],
   )
-  const { id, key, secret } = JSON.parse(added.lines[0] ?? '{}')
-  expect([typeof key, typeof secret]).toEqual(['string', 'string'])
+  const { id, token, secrets } = JSON.parse(added.lines[0] ?? '{}')
+  expect([typeof token, typeof secrets[0]]).toEqual(['string', 'string'])
   const kept = filesBelow(directory)
-  for (const value of [key, secret]) expect(kept).not.toContain(value)
+  for (const value of [token, ...secrets]) expect(kept).not.toContain(value)
 
   const missing = new RegExp(
-    `^the key of endpoint ${id} of network \\d+ is encrypted with the encryption key [0-9a-f]{16}, which is missing: add it to .*--encryption-key-file$`,
+    `^the token of endpoint ${id} of network \\d+ is encrypted with the encryption key [0-9a-f]{16}, which is missing: add it to .*--encryption-key-file$`,
   )
   expect((await folkmoot('endpoints', 'rotate', ...place, id)).refused).toMatch(missing)
-  const another = ['endpoints', 'add', ...place, '--url', 'https://example.org/other', '--make-key']
+  const another = ['endpoints', 'add', ...place, '--url', 'https://example.org/other', '--make-token']
   expect((await folkmoot(...another)).refused).toMatch(/^endpoints of network \d+ are encrypted: give the encryption keys in/)
   expect((await folkmoot('endpoints', 'disable', ...place, id)).refused).toBeUndefined()
   expect((await folkmoot('endpoints', 'list', ...place)).refused).toBeUndefined()
@@ -134,7 +134,7 @@ test('the commands take the keys from a file or the environment, and without the
   expect((await folkmoot('endpoints', 'rotate', ...place, id)).refused).toBeUndefined()
   vi.stubEnv('FOLKMOOT_ENCRYPTION_KEYS', first)
   expect((await folkmoot('endpoints', 'rotate', ...place, id)).refused).toMatch(missing)
-  const lost = await folkmoot('endpoints', 'rotate', ...place, id, '--make-key', '--make-secret', '--keep-old', '0')
+  const lost = await folkmoot('endpoints', 'rotate', ...place, id, '--make-token', '--make-secret', '--keep-old', '0')
   expect(lost.refused).toBeUndefined()
   expect((await folkmoot('endpoints', 'rotate', ...place, id)).refused).toBeUndefined()
   writeFileSync(file, 'hunter2')
@@ -153,7 +153,7 @@ test('a copy from one storage to another keeps the text', async () => {
   expect((await folkmoot('copy', '--from', from.address, '--to', to.address)).refused).toBeUndefined()
   const copied = await communityOn(to, [first])
   expect(await copied.storage.transaction((tx) => tx.find(webhookEndpoints, {}), { readOnly: true })).toEqual(rows)
-  expect(await copied.community.endpoints.rotate(network.id, rows[0]?.id ?? '', { key: true })).toHaveProperty('key')
+  expect(await copied.community.endpoints.rotate(network.id, rows[0]?.id ?? '', { token: true })).toHaveProperty('token')
 })
 
 test('a server without the key serves, and names the unreadable endpoint with the reason; so do commands over its control', async () => {
@@ -168,10 +168,12 @@ test('a server without the key serves, and names the unreadable endpoint with th
   await serve.firstLine()
   await until(() => serve.out.stderr.includes('nothing is sent'), 'its relay says it too')
   expect(serve.out.stderr).toMatch(
-    new RegExp(`the key of endpoint ${endpoint?.id} of network ${network.id} is encrypted with the encryption key [0-9a-f]{16}`),
+    new RegExp(
+      `the token of endpoint ${endpoint?.id} of network ${network.id} is encrypted with the encryption key [0-9a-f]{16}`,
+    ),
   )
   const rotated = await folkmoot('endpoints', 'rotate', '--storage', place.address, endpoint?.id ?? '')
-  expect(rotated.refused).toMatch(/^the key of endpoint \d+ of network \d+ is encrypted with .*, which is missing/)
+  expect(rotated.refused).toMatch(/^the token of endpoint \d+ of network \d+ is encrypted with .*, which is missing/)
   await serve.stop()
 
   const file = join(temporaryDirectory(), 'encryption-keys')

@@ -25,7 +25,7 @@ test.each(['lowdb', 'sqlite', 'postgres'])(
     const storage = ['--storage', name === 'postgres' ? server.url : `${name}:${join(directory, 'db')}`]
     await ended('folkmoot', 'networks', 'create', '--subdomain', 'pals', '--title', 'Pals', ...owner, ...storage)
     const url = 'https://example.org/a-secret-path'
-    await ended('folkmoot', 'endpoints', 'add', '--url', url, '--make-key', '--make-secret', ...storage)
+    await ended('folkmoot', 'endpoints', 'add', '--url', url, '--make-token', '--make-secret', ...storage)
     expect(await info(...storage)).toEqual({
       folkmoot: version,
       node: process.version.slice(1),

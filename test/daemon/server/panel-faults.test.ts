@@ -34,7 +34,7 @@ async function panelOf(storage: string) {
   const metrics = await freePort()
   const hook = await receiver()
   const flags = ['--demo', '--relay', '--allow-http', '--json', '--port', '0', '--metrics-port', String(metrics)]
-  const webhook = ['--webhook-url', hook.url, '--webhook-key', 'the-key']
+  const webhook = ['--webhook-url', hook.url, '--webhook-token', 'the-key']
   const program = run('folkmoot', 'serve', '--storage', storage, ...flags, ...webhook)
   const facts = JSON.parse(await program.firstLine())
   const entered = await fetch(facts.panel, { redirect: 'manual' })

@@ -16,7 +16,7 @@ type Flags = Parameters<typeof serve>[0]
 async function panelOf(flags: Partial<Flags> & Pick<Flags, 'storage'>) {
   const lines: string[] = []
   const out = { line: (text: string) => void lines.push(text), warn: () => {} }
-  const lists = { webhookUrl: [], webhookKey: [], webhookKeyFile: [], fault: [] }
+  const lists = { webhookUrl: [], webhookToken: [], webhookTokenFile: [], fault: [] }
   const running = await serve({ demo: true, allowHttp: true, json: true, port: 0, host: '127.0.0.1', ...lists, ...flags }, out)
   onTestFinished(() => running.close())
   const { url, panel } = JSON.parse(lines[0] ?? '')
@@ -44,7 +44,7 @@ test('the panel shows a separate relay, shows that it is away, and finds it agai
   const port = noted() ?? 0
   const { ask, post } = await panelOf({
     ...{ storage: 'memory:', outbox, relayControl: `http://127.0.0.1:${port}` },
-    ...{ webhookUrl: [hook.url], webhookKey: ['the-key'] },
+    ...{ webhookUrl: [hook.url], webhookToken: ['the-key'] },
   })
   const [, endpoint = ''] = /webhooks\/(\d+)/.exec((await ask('webhooks')).text) ?? []
   await until(async () => (await ask(`webhooks/${endpoint}`)).text.includes('Delivering'), 'the panel shows the relay')
@@ -67,7 +67,7 @@ test('the panel shows a separate relay, shows that it is away, and finds it agai
 test('on PostgreSQL the panel shows relays by their database, and no relay is asked', async () => {
   const hook = await receiver()
   const storage = `${await postgresAddress()}?schema=${uniqueName('panel_relay')}`
-  const { ask, post } = await panelOf({ storage, webhookUrl: [hook.url], webhookKey: ['the-key'] })
+  const { ask, post } = await panelOf({ storage, webhookUrl: [hook.url], webhookToken: ['the-key'] })
   const [, endpoint = ''] = /webhooks\/(\d+)/.exec((await ask('webhooks')).text) ?? []
   expect((await ask('webhooks')).text).toContain(away)
   const start = () => startRelay({ outbox: storage, settings: { allowHttp: true, allowPrivate: true } })
@@ -82,7 +82,7 @@ test('on PostgreSQL the panel shows relays by their database, and no relay is as
 
 test.each([
   [{ relay: true, relayControl: 'http://127.0.0.1:1' }, '--relay runs the relay in this process'],
-  [{ relayControlKeyFile: 'control.key' }, '--relay-control-key-file goes with --relay-control'],
+  [{ relayControlTokenFile: 'control.token' }, '--relay-control-token-file goes with --relay-control'],
   [{ relayControl: 'port 9464' }, '--relay-control must be an address such as http://127.0.0.1:9464, got "port 9464"'],
 ])('serve with %j is refused: %s', async (flags, problem) => {
   await expect(panelOf({ storage: `sqlite:${join(temporaryDirectory(), 'db.sqlite')}`, ...flags })).rejects.toThrow(problem)

@@ -25,7 +25,7 @@ const directory = mkdtempSync(join(tmpdir(), 'folkmoot-panel-'))
 async function started(flags: Partial<ServeFlags>): Promise<Running & { readonly text: string }> {
   const lines: string[] = []
   const out = { line: (text: string) => void lines.push(text), warn: () => {} }
-  const lists = { webhookUrl: [], webhookKey: [], webhookKeyFile: [], fault: [] }
+  const lists = { webhookUrl: [], webhookToken: [], webhookTokenFile: [], fault: [] }
   const running = await serve({ ...{ storage: 'memory:', port: 0, host: '127.0.0.1' }, ...lists, ...flags }, out)
   return { ...running, text: lines[0] ?? '' }
 }

@@ -32,7 +32,7 @@ async function setUp() {
   }
   const network = await make('networks', 'create', '--subdomain', 'paint-pals', '--title', 'Paint Pals', ...owner)
   const key = await make('keys', 'create', '--name', 'Export', '--scope', '*:read')
-  const endpoint = await make('endpoints', 'add', '--url', 'https://example.org/hook', '--make-key')
+  const endpoint = await make('endpoints', 'add', '--url', 'https://example.org/hook', '--make-token')
   return { directory, storage, make, network, key, endpoint }
 }
 
@@ -45,9 +45,9 @@ test('each command that changes something shows what it would be, and changes no
     [['networks', 'update', '--subtitle', 'Of paint'], '1 network changes; no event'],
     [['keys', 'create', '--name', 'Import', '--scope', '*'], '1 API key is added; no event'],
     [['keys', 'revoke', String(key.id)], '1 API key changes; no event'],
-    [['endpoints', 'add', '--url', 'https://two.example/hook', '--make-key'], '1 endpoint is added; no event'],
+    [['endpoints', 'add', '--url', 'https://two.example/hook', '--make-token'], '1 endpoint is added; no event'],
     [['endpoints', 'update', String(endpoint.id), '--name', 'Shop'], '1 endpoint changes; no event'],
-    [['endpoints', 'rotate', String(endpoint.id), '--make-key'], '1 endpoint changes; no event'],
+    [['endpoints', 'rotate', String(endpoint.id), '--make-token'], '1 endpoint changes; no event'],
     [['endpoints', 'disable', String(endpoint.id)], '1 endpoint changes; no event'],
     [['endpoints', 'remove', String(endpoint.id)], '1 endpoint goes; no event'],
     [['endpoints', 'republish'], 'no record changes; no event'],
@@ -71,7 +71,7 @@ test('each command that changes something shows what it would be, and changes no
 test('a preview of `trigger` names the endpoints that would get the event, and records nothing', async () => {
   const { directory, storage, make, endpoint } = await setUp()
   const filter = ['--filter', '{"changed":["role"]}']
-  const role = await make('endpoints', 'add', '--url', 'https://example.org/role', '--make-key', ...filter)
+  const role = await make('endpoints', 'add', '--url', 'https://example.org/role', '--make-token', ...filter)
   const before = filesIn(directory)
   const previewed = (...args: readonly string[]) => folkmoot('trigger', 'MemberUpdated', ...storage, '--preview', ...args)
   expect(await previewed()).toMatchObject({
@@ -114,7 +114,7 @@ test('a preview beside a running server is refused by the rules of its relay', a
   await community.networks.create(demoNetwork)
   const guard = { allowHttp: false, allowPrivate: false, allowAddresses: [], ports: [] }
   const previewOf = previewsOf(community, async (calls) => withRelayRules(calls, guard))
-  const add = (url: string) => previewOf('endpoints.upsert', [{ network: '1', url, key: true }])
+  const add = (url: string) => previewOf('endpoints.upsert', [{ network: '1', url, token: true }])
   await expect(add('https://localhost/hook')).rejects.toThrow(refusedByRelay)
   expect(await add('https://example.org/hook')).toMatchObject({ rows: { webhook_endpoints: { inserted: 1 } } })
 })

@@ -6,7 +6,7 @@ import { createTestCommunity } from '../../support/community.ts'
 import { folkmoot } from '../../support/program.ts'
 
 const strict = { allowHttp: false, allowPrivate: false, allowAddresses: [], ports: [] }
-const given = { network: '1', key: 'the-key' }
+const given = { network: '1', token: 'the-token' }
 
 describe('a community that follows the rules of its relay', () => {
   test.each([
@@ -57,7 +57,7 @@ describe('a server', () => {
     return { server: JSON.parse(await server.firstLine()) as { readonly control: string } }
   }
   const add = (control: string, url: string) =>
-    folkmoot('endpoints', 'add', '--server', control, '--url', url, '--key', 'the-key', '--json')
+    folkmoot('endpoints', 'add', '--server', control, '--url', url, '--token', 'the-key', '--json')
 
   test('with the relay refuses what it would never deliver, at the command line too', async () => {
     const { server } = await start('--relay', '--trust-proxy')

@@ -24,7 +24,7 @@ test.for(['bun', 'deno'] as const)('on %s a post is stored and its webhook deliv
 
   const storage = `sqlite:${join(temporaryDirectory(), 'db.sqlite')}`
   const serve = ['serve', '--demo', '--relay', '--allow-http', '--json', '--port', '0', '--storage', storage]
-  const hook = ['--webhook-url', `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`, '--webhook-key', 'its-key']
+  const hook = ['--webhook-url', `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`, '--webhook-token', 'its-key']
   const args = [...(runtime === 'deno' ? ['run', '--allow-all'] : []), program, ...serve, ...hook]
   const server = watched(runtime, spawn(runs, args, { stdio: ['ignore', 'pipe', 'pipe'] }))
   const { url, token } = JSON.parse(await server.firstLine())

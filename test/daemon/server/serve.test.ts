@@ -142,7 +142,7 @@ test('--webhook-url with --relay: an event arrives at the endpoint with its key'
   const hook = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
   const keyFile = join(temporaryDirectory(), 'hook.key')
   await writeFile(keyFile, 'secret-key\n')
-  const webhook = ['--webhook-url', hook, '--webhook-key-file', keyFile]
+  const webhook = ['--webhook-url', hook, '--webhook-token-file', keyFile]
   const server = begun(...demo, '--storage', 'memory:', '--relay', ...webhook, '--webhook-order', 'subject')
   const facts = JSON.parse(await server.firstLine())
   const listed = await folkmoot('endpoints', 'list', '--server', facts.control, '--json')
@@ -171,9 +171,9 @@ test('--webhook-url with --relay: an event arrives at the endpoint with its key'
 test('wrong usage is one sentence on standard error and exit code 2', async () => {
   const wrong = [
     [...demo, '--storage', 'memory:', '--webhook-url', 'https://example.org'],
-    ['serve', '--port', '0', '--storage', 'memory:', '--webhook-url', 'https://example.org', '--webhook-key', 'k'],
+    ['serve', '--port', '0', '--storage', 'memory:', '--webhook-url', 'https://example.org', '--webhook-token', 'k'],
     [...demo, '--storage', 'memory:', '--webhook-order', 'subject'],
-    [...demo, '--storage', 'memory:', '--webhook-url', 'https://example.org', '--webhook-key', 'k', '--webhook-order', 'lifo'],
+    [...demo, '--storage', 'memory:', '--webhook-url', 'https://example.org', '--webhook-token', 'k', '--webhook-order', 'lifo'],
     [...demo, '--storage', 'papyrus:scroll'],
     ['serve', '--port', 'many'],
     ['serve', '--port', '0', '--storage', 'memory:', '--public-url', 'https://api.example.org/'],
@@ -237,7 +237,7 @@ test('a network and keys from the command line: made, listed, used, revoked', as
     'knitters',
     '--url',
     'https://example.org/hook',
-    '--key',
+    '--token',
     'k',
     '--event',
     'PostCreated',

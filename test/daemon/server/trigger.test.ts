@@ -10,14 +10,14 @@ import type { Json } from '../../support/json.ts'
 import { onLoopback } from '../../support/on-loopback.ts'
 import { folkmoot } from '../../support/program.ts'
 
-const key = 'my-webhook-key'
+const key = 'my-webhook-token'
 
 /** A receiver on loopback, and the events that it gets. */
 async function startReceiver() {
   const events: ReceivedEvent[] = []
   let told = () => {}
   const origin = await onLoopback(async (request, response) => {
-    events.push((await receive(request, { key, secrets: false })).event)
+    events.push((await receive(request, { token: key, secrets: false })).event)
     response.writeHead(204).end()
     told()
   })
@@ -36,7 +36,7 @@ async function startServer() {
   const server = begun('serve', '--demo', '--relay', '--allow-http', '--json', '--port', '0', '--storage', storage)
   const facts = JSON.parse(await server.firstLine()) as Json
   const receiver = await startReceiver()
-  const { refused } = await folkmoot('endpoints', 'add', '--storage', storage, '--url', receiver.url, '--key', key)
+  const { refused } = await folkmoot('endpoints', 'add', '--storage', storage, '--url', receiver.url, '--token', key)
   expect(refused).toBeUndefined()
   return { storage, facts, receiver }
 }
@@ -125,7 +125,7 @@ test('without an endpoint the command says so; a storage without a server takes 
 test('a disabled endpoint is among those that the event is for, and named, because its deliveries wait', async () => {
   const storage = await madeStorage()
   const at = ['--storage', storage]
-  const added = await folkmoot('endpoints', 'add', ...at, '--url', 'https://example.org/hook', '--key', key, '--json')
+  const added = await folkmoot('endpoints', 'add', ...at, '--url', 'https://example.org/hook', '--token', key, '--json')
   const { id } = JSON.parse(added.lines[0] ?? '') as { id: string }
   await folkmoot('endpoints', 'disable', id, ...at)
   const { lines, warnings, refused } = await folkmoot('trigger', 'PostCreated', ...at)
@@ -142,7 +142,7 @@ test('an endpoint whose filter does not match is not among those that the event 
   const storage = await madeStorage()
   const at = ['--storage', storage]
   const filter = ['--filter', '{"path":"/title","equals":"Oil"}']
-  const url = ['--url', 'https://example.org/hook', '--key', key]
+  const url = ['--url', 'https://example.org/hook', '--token', key]
   const added = await folkmoot('endpoints', 'add', ...at, ...url, ...filter, '--json')
   const { id } = JSON.parse(added.lines[0] ?? '') as { id: string }
   const { lines, warnings } = await folkmoot('trigger', 'PostCreated', ...at)
@@ -162,7 +162,7 @@ test('an endpoint with a filter on changed fields gets an update that names them
   const storage = await madeStorage()
   const at = ['--storage', storage]
   const endpointWith = async (place: string, filter: object) => {
-    const url = ['--url', `https://example.org/${place}`, '--key', key]
+    const url = ['--url', `https://example.org/${place}`, '--token', key]
     const { lines } = await folkmoot('endpoints', 'add', ...at, ...url, '--filter', JSON.stringify(filter), '--json')
     return (JSON.parse(lines[0] ?? '') as { id: string }).id
   }

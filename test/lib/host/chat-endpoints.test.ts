@@ -11,7 +11,7 @@ const masked = 'https://hooks.slack.example/***'
 test('a channel needs no key, and its rate is that of its chat unless another one is given', async () => {
   const { community, records } = await createTestCommunity()
   const made = await community.endpoints.upsert({ ...channel, events: ['MemberJoined', 'EndpointDisabled'] })
-  expect(made).toMatchObject({ format: 'slack', url: masked, key: null, secrets: [], signed: false, rate_per_second: 1 })
+  expect(made).toMatchObject({ format: 'slack', url: masked, signed: false, rate_per_second: 1 })
   expect(records.at(-1)).toMatchObject({ format: 'slack', url, key: '', requires: ['format', 'no-key'] })
   expect(records.at(-1)).toMatchObject({ events: ['MemberJoinedHook', 'EndpointDisabledHook'], rate_per_second: 1 })
   const change = (changes: object) => community.endpoints.update('1', made.id, changes)
@@ -23,7 +23,7 @@ test('a channel needs no key, and its rate is that of its chat unless another on
 
 test('the standard format leaves no trace in the record of an endpoint', async () => {
   const { community, records } = await createTestCommunity()
-  const given = { network: '1', url: 'https://example.org/hook', key: 'k' }
+  const given = { network: '1', url: 'https://example.org/hook', token: 'k' }
   const { id, format } = await community.endpoints.upsert(given)
   expect([format, (await community.endpoints.update('1', id, { format: 'standard' })).format]).toEqual(['standard', 'standard'])
   for (const record of records) {
@@ -33,8 +33,8 @@ test('the standard format leaves no trace in the record of an endpoint', async (
 })
 
 test.each([
-  [{ key: 'k' }, 'key must be null for the format slack'],
-  [{ key: true, secrets: true }, 'key and secrets must be null for the format slack'],
+  [{ token: 'k' }, 'token must be null for the format slack'],
+  [{ token: true, secrets: true }, 'token and secrets must be null for the format slack'],
   [{ secrets: 'ed25519' }, 'secrets must be null'],
   [{ audience: 'host' }, 'format must be standard for the audience host'],
   [{ format: 'mattermost' }, 'format must be one of standard, slack, teams, discord'],
@@ -50,15 +50,15 @@ test.each([
   else await expect(changed).rejects.toMatchObject(refused)
 })
 
-test('a key stays no key of a channel by rotation, and an endpoint with one becomes a channel only without it', async () => {
+test('a token stays no token of a channel by rotation, and an endpoint with one becomes a channel only without it', async () => {
   const { community } = await createTestCommunity()
   const { id } = await community.endpoints.upsert(channel)
-  for (const rotation of [{ key: true }, { secret: true }] as const)
+  for (const rotation of [{ token: true }, { secrets: true }] as const)
     await expect(community.endpoints.rotate('1', id, rotation)).rejects.toMatchObject({ status: 422 })
-  const signed = await community.endpoints.upsert({ network: '1', url: 'https://example.org/hook', key: true, secrets: true })
+  const signed = await community.endpoints.upsert({ network: '1', url: 'https://example.org/hook', token: true, secrets: true })
   const become = (changes: object) => community.endpoints.update('1', signed.id, { format: 'teams', ...changes })
-  await expect(become({})).rejects.toThrow('key and secrets must be null for the format teams')
-  expect(await become({ key: null, secrets: null })).toMatchObject({ format: 'teams', url: 'https://example.org/***' })
+  await expect(become({})).rejects.toThrow('token and secrets must be null for the format teams')
+  expect(await become({ token: null, secrets: null })).toMatchObject({ format: 'teams', url: 'https://example.org/***' })
 })
 
 test('the address of a channel is shown nowhere, and what is shown can be written back', async () => {

@@ -6,18 +6,18 @@ import { webhookEndpoints } from '../../../lib/storage/tables/administration.ts'
 import { createTestCommunity } from '../../support/community.ts'
 
 const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
-const good = { network: '1', url: 'https://example.org/hook', key: 'k' } satisfies NewEndpoint
+const good = { network: '1', url: 'https://example.org/hook', token: 'k' } satisfies NewEndpoint
 
 test('an endpoint is registered, changed under the same URL, and removed; the outbox is notified of each', async () => {
   const { community, records } = await createTestCommunity()
   const added = await community.endpoints.upsert({ ...good, events: ['PostCreated'], secrets: [secret] })
-  const { key, secrets, ...changed } = await community.endpoints.upsert({
+  const changed = await community.endpoints.upsert({
     ...good,
-    key: 'k2',
+    token: 'k2',
     order: 'fifo',
     rate_per_second: 0.5,
   })
-  expect({ key, secrets }).toEqual({ key: 'k2', secrets: [secret] })
+  expect(await community.endpoints.reveal('1', added.id)).toEqual({ token: 'k2', secrets: [secret] })
   expect(changed).toMatchObject({ id: added.id, signed: true, order: 'fifo', rate_per_second: 0.5 })
   expect(await community.endpoints.list('1')).toEqual([changed])
   await community.endpoints.remove('1', added.id)
@@ -31,23 +31,22 @@ test('an endpoint is registered, changed under the same URL, and removed; the ou
   ])
 })
 
-const everything = {
+const shown = {
   name: 'Connector',
-  key: 'k',
   events: ['WelcomeEmailRequestedHook'],
-  secrets: [secret],
   audience: 'host',
   enabled: false,
   order: 'fifo',
   rate_per_second: 5,
 } as const
+const everything = { ...shown, token: 'k', secrets: [secret] } as const
 
 test('a change of an endpoint keeps what it does not name', async () => {
   const { community } = await createTestCommunity()
   const { endpoints } = community
   const { id } = await endpoints.upsert({ ...good, ...everything })
-  const rekeyed = await endpoints.upsert({ network: 'demo', url: good.url, key: 'k2' })
-  expect(rekeyed).toMatchObject({ ...everything, id, key: 'k2' })
+  const rekeyed = await endpoints.upsert({ network: 'demo', url: good.url, token: 'k2' })
+  expect(rekeyed).toMatchObject({ ...shown, id })
   expect(await endpoints.update('demo', id, { rate_per_second: 7 })).toMatchObject({
     name: 'Connector',
     order: 'fifo',
@@ -90,7 +89,8 @@ test('two endpoints never have one URL, and events must be of the audience', asy
 test.each([32, 64])('a signing secret may be a private key of ed25519, of %d bytes', async (bytes) => {
   const { community } = await createTestCommunity()
   const whsk = `whsk_${Buffer.alloc(bytes, 7).toString('base64')}`
-  expect((await community.endpoints.upsert({ ...good, secrets: [whsk, secret] })).secrets).toEqual([whsk, secret])
+  const { id } = await community.endpoints.upsert({ ...good, secrets: [whsk, secret] })
+  expect((await community.endpoints.reveal('1', id)).secrets).toEqual([whsk, secret])
 })
 
 test.each([31, 33, 63])('a private key of %d bytes is refused', async (bytes) => {
@@ -101,46 +101,71 @@ test.each([31, 33, 63])('a private key of %d bytes is refused', async (bytes) =>
   )
 })
 
-test('keys and secrets are made here on request, and kept where there are some', async () => {
+test('a token and secrets are made here on request, and kept where there are some', async () => {
   const { community } = await createTestCommunity()
-  const made = await community.endpoints.upsert({ ...good, key: true, secrets: true })
-  expect(made.key).toMatch(/^[\w-]{43}$/)
+  const made = await community.endpoints.upsert({ ...good, token: true, secrets: true })
+  expect(made.token).toMatch(/^[\w-]{43}$/)
   expect(made.secrets).toEqual([expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/)])
-  const again = await community.endpoints.upsert({ ...good, key: true, secrets: true })
-  expect(again).toMatchObject({ key: made.key, secrets: made.secrets })
+  const again = await community.endpoints.upsert({ ...good, token: true, secrets: true })
+  expect(again).not.toHaveProperty('token')
+  expect(again).not.toHaveProperty('secrets')
+  expect(await community.endpoints.reveal('demo', made.id)).toEqual({ token: made.token, secrets: made.secrets })
+  const part = await community.endpoints.upsert({ ...good, url: 'https://example.org/part', token: true, secrets: [secret] })
+  expect([typeof part.token, 'secrets' in part]).toEqual(['string', false])
 })
 
-test('a replaced key and secret stay valid with the new ones for a day, and are gone after that', async () => {
+test('a look at the credentials leaves a line in the audit, and changes nothing else', async () => {
+  const { community, records } = await createTestCommunity()
+  const { id, url } = await community.endpoints.upsert({ ...good, token: null })
+  const before = [records.length, await community.endpoints.find('1', id)]
+  expect(await community.by({ actor: 'ada' }).endpoints.reveal('1', id)).toEqual({ token: null, secrets: [] })
+  const { items } = await community.audit.list({ network: '1', action: 'endpoint.revealed' })
+  expect(items).toMatchObject([{ actor: 'ada', subject: { type: 'endpoint', id, name: new URL(url).host }, details: {} }])
+  expect([records.length, await community.endpoints.find('1', id)]).toEqual(before)
+  await expect(community.endpoints.reveal('1', '404')).rejects.toMatchObject({ status: 404 })
+})
+
+test('several secrets replace those before, and none of them may be one of these', async () => {
+  const { community, records } = await createTestCommunity()
+  const { id } = await community.endpoints.upsert({ ...good, secrets: [secret] })
+  const fresh = [7, 8].map((byte) => `whsec_${btoa(String.fromCharCode(byte).repeat(32))}`)
+  await expect(community.endpoints.rotate('1', id, { secrets: [...fresh, secret] })).rejects.toThrow('secrets must be new')
+  await expect(community.endpoints.rotate('1', id, { secrets: [] })).rejects.toThrow('secrets must each be')
+  expect((await community.endpoints.rotate('1', id, { secrets: fresh })).secrets).toEqual(fresh)
+  expect(records.at(-1)).toMatchObject({ secrets: fresh, old_secrets: [{ value: secret }] })
+})
+
+test('a replaced token and secret stay valid with the new ones for a day, and are gone after that', async () => {
   const { community, clock, records, storage } = await createTestCommunity()
   const { id } = await community.endpoints.upsert({ ...good, secrets: [secret] })
-  const { endpoint, key = '', secret: next = '' } = await community.endpoints.rotate('1', id, { key: true, secret: true })
+  const { endpoint, token = '', secrets: next = [] } = await community.endpoints.rotate('1', id, { token: true, secrets: true })
   const until = '2026-11-21T10:00:00.000Z'
-  expect(endpoint).toMatchObject({ old_key_until: until, old_secret_until: until })
+  expect(endpoint).toMatchObject({ old_token_until: until, old_secrets_until: until })
   const overlap = { old_keys: [{ value: 'k', until }], old_secrets: [{ value: secret, until }] }
-  expect(records.at(-1)).toMatchObject({ action: 'upsert', key, secrets: [next], ...overlap })
+  expect(records.at(-1)).toMatchObject({ action: 'upsert', key: token, secrets: next, ...overlap })
   clock.advance(86_400_000 - 1)
   expect(await community.endpoints.find('1', id)).toEqual(endpoint)
   clock.advance(1)
-  expect(await community.endpoints.find('1', id)).toMatchObject({ old_key_until: null, old_secret_until: null })
+  expect(await community.endpoints.find('1', id)).toMatchObject({ old_token_until: null, old_secrets_until: null })
   await community.endpoints.forgetOld('1')
   const rows = await storage.transaction((tx) => tx.find(webhookEndpoints, {}))
-  expect(rows).toEqual([expect.objectContaining({ key, secrets: [next], old_keys: null, old_secrets: null })])
+  expect(rows).toEqual([expect.objectContaining({ key: token, secrets: next, old_keys: null, old_secrets: null })])
 })
 
-test('a rotation without overlap ends every old key immediately', async () => {
+test('a rotation without overlap ends every old token immediately', async () => {
   const { community, records } = await createTestCommunity()
   const { endpoints } = community
   const { id } = await endpoints.upsert(good)
-  await endpoints.rotate('1', id, { key: 'k2' })
-  await endpoints.rotate('1', id, { key: 'k3', keepOldSeconds: 60 })
+  await endpoints.rotate('1', id, { token: 'k2' })
+  await endpoints.rotate('1', id, { token: 'k3', keepOldSeconds: 60 })
   const until = (time: string) => `2026-11-2${time}.000Z`
   const two = [
     { value: 'k2', until: until('0T10:01:00') },
     { value: 'k', until: until('1T10:00:00') },
   ]
   expect(records.at(-1)).toMatchObject({ key: 'k3', old_keys: two })
-  const { key } = await endpoints.rotate('1', id, { key: 'k4', keepOldSeconds: 0 })
-  expect(key).toBe('k4')
+  const { token } = await endpoints.rotate('1', id, { token: 'k4', keepOldSeconds: 0 })
+  expect(token).toBe('k4')
   expect(records.at(-1)).not.toHaveProperty('old_keys')
 })
 
@@ -149,12 +174,12 @@ test('a rotation has its replacement and the values before it, and ends', async 
   const { endpoints } = community
   const { id } = await endpoints.upsert(good)
   const problem = (error: string) => ({ status: 422, body: { error: expect.stringContaining(error) } })
-  await expect(endpoints.rotate('1', id, {})).rejects.toMatchObject(problem('key or secret is required'))
-  await expect(endpoints.rotate('1', id, { key: 'k' })).rejects.toMatchObject(problem('key is the current one'))
-  await expect(endpoints.rotate('1', id, { key: true, keepOldSeconds: -1 })).rejects.toMatchObject(problem('keepOldSeconds'))
-  for (const key of ['k2', 'k3', 'k4']) await endpoints.rotate('1', id, { key })
-  await expect(endpoints.rotate('1', id, { key: 'k5' })).rejects.toMatchObject(problem('3 old keys are still valid'))
-  await endpoints.rotate('1', id, { key: 'k5', keepOldSeconds: 0 })
+  await expect(endpoints.rotate('1', id, {})).rejects.toMatchObject(problem('token or secrets is required'))
+  await expect(endpoints.rotate('1', id, { token: 'k' })).rejects.toMatchObject(problem('token must be new'))
+  await expect(endpoints.rotate('1', id, { token: true, keepOldSeconds: -1 })).rejects.toMatchObject(problem('keepOldSeconds'))
+  for (const token of ['k2', 'k3', 'k4']) await endpoints.rotate('1', id, { token })
+  await expect(endpoints.rotate('1', id, { token: 'k5' })).rejects.toMatchObject(problem('3 old tokens are still valid'))
+  await endpoints.rotate('1', id, { token: 'k5', keepOldSeconds: 0 })
 })
 
 test("the host's own endpoint chooses among the mail that the host sends", async () => {
@@ -169,9 +194,9 @@ const wrong: readonly [string, Record<string, unknown>, string][] = [
   ['a password in the URL', { url: 'https://a:b@example.org' }, 'url'],
   ['port 0 in the URL', { url: 'https://example.org:0/hook' }, 'url must have another port than 0'],
   ['port 0 in the URL of an address', { url: 'http://127.0.0.1:00/' }, 'url must have another port than 0'],
-  ['a key that would break the header', { key: 'a\r\nb' }, 'key'],
-  ['an empty key', { key: '' }, 'key'],
-  ['no key', { key: undefined }, 'key is required'],
+  ['a token that would break the header', { token: 'a\r\nb' }, 'token'],
+  ['an empty token', { token: '' }, 'token'],
+  ['no token', { token: undefined }, 'token is required'],
   ['an unknown event', { events: ['PostEaten'] }, 'events'],
   ['a host event for an integration', { events: ['WelcomeEmailRequestedHook'] }, 'events'],
   ['a webhook event for the host', { audience: 'host', events: ['PostCreatedHook'] }, 'events'],
@@ -207,7 +232,7 @@ test('what the host publishes is checked, and told in words', async () => {
 
 test('docs/webhooks/register.md describes every attribute that a host may set', () => {
   const page = readFileSync(new URL('../../../docs/webhooks/register.md', import.meta.url), 'utf8')
-  const settable = Object.keys(attributes).filter((name) => !['old_keys', 'old_secrets'].includes(name))
+  const settable = ['token', ...Object.keys(attributes).filter((name) => !/^(?:key|old_keys|old_secrets)$/.test(name))]
   expect(settable.filter((name) => !page.includes(`\n| \`${name}\` | `))).toEqual([])
 })
 
@@ -221,29 +246,29 @@ test.each([
   [elsewhere, 'another host'],
   ['https://example.org:8443/hook', 'another port'],
   ['http://example.org/hook', 'plain HTTP'],
-])('an endpoint does not move to %s, %s, with the key and headers that it has', async (url) => {
+])('an endpoint does not move to %s, %s, with the token and headers that it has', async (url) => {
   const { community, records } = await createTestCommunity()
   const { endpoints } = community
   const { id } = await endpoints.upsert({ ...good, headers: { 'x-gateway': 'the-gateway-secret' } })
   const before = records.length
-  await expect(endpoints.update('1', id, { url })).rejects.toMatchObject(again('key and headers'))
-  await expect(endpoints.update('1', id, { url, key: true, headers: {} })).rejects.toMatchObject(again('key'))
-  await expect(endpoints.update('1', id, { url, key: 'other' })).rejects.toMatchObject(again('headers'))
+  await expect(endpoints.update('1', id, { url })).rejects.toMatchObject(again('token and headers'))
+  await expect(endpoints.update('1', id, { url, token: true, headers: {} })).rejects.toMatchObject(again('token'))
+  await expect(endpoints.update('1', id, { url, token: 'other' })).rejects.toMatchObject(again('headers'))
   expect(records).toHaveLength(before)
-  await endpoints.rotate('1', id, { key: 'k2' })
-  expect(await endpoints.update('1', id, { url, key: 'other', headers: null })).toMatchObject({ url, header_names: [] })
+  await endpoints.rotate('1', id, { token: 'k2' })
+  expect(await endpoints.update('1', id, { url, token: 'other', headers: null })).toMatchObject({ url, header_names: [] })
   expect(records.at(-1)).toMatchObject({ url, key: 'other' })
   expect(JSON.stringify(records.at(-1))).not.toMatch(/the-gateway-secret|old_keys|"k2?"/)
 })
 
-test('an endpoint moves on its server, and one without key and headers anywhere, without more', async () => {
+test('an endpoint moves on its server, and one without token and headers anywhere, without more', async () => {
   const { community } = await createTestCommunity()
   const { endpoints } = community
   const headers = { 'x-gateway': 'the-gateway-secret' }
   const { id } = await endpoints.upsert({ ...good, headers })
   expect(await endpoints.update('1', id, { url: 'https://example.org:443/other' })).toMatchObject({ header_names: ['x-gateway'] })
-  expect(await endpoints.update('1', id, { url: elsewhere, key: null, headers })).toMatchObject({ url: elsewhere })
-  const bare = await endpoints.upsert({ ...good, key: null, secrets: [secret] })
+  expect(await endpoints.update('1', id, { url: elsewhere, token: null, headers })).toMatchObject({ url: elsewhere })
+  const bare = await endpoints.upsert({ ...good, token: null, secrets: [secret] })
   expect(await endpoints.update('1', bare.id, { url: 'https://new.example/' })).toMatchObject({ signed: true })
 })
 
@@ -251,12 +276,12 @@ test.each(['client_identity', 'ca'] as const)('%s is refused for an http URL, ho
   const { community } = await createTestCommunity()
   const { endpoints } = community
   const refusal = { status: 422, message: `${name} must be null for an http URL: only https uses certificates` }
-  const plain = { ...good, key: null, url: 'http://example.org/hook' }
+  const plain = { ...good, token: null, url: 'http://example.org/hook' }
   await expect(endpoints.upsert({ ...plain, [name]: 'bank' })).rejects.toMatchObject(refusal)
   const { id } = await endpoints.upsert(plain)
   await expect(endpoints.upsert({ ...plain, [name]: 'bank' })).rejects.toMatchObject(refusal)
   await expect(endpoints.update('1', id, { [name]: 'bank' })).rejects.toMatchObject(refusal)
-  const secure = await endpoints.upsert({ ...good, key: null, [name]: 'bank' })
+  const secure = await endpoints.upsert({ ...good, token: null, [name]: 'bank' })
   await expect(endpoints.update('1', secure.id, { url: 'http://other.example/' })).rejects.toMatchObject(refusal)
   expect(await endpoints.update('1', secure.id, { url: 'http://other.example/', [name]: null })).toMatchObject({ [name]: null })
 })

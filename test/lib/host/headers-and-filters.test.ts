@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { webhookEndpoints } from '../../../lib/storage/tables/administration.ts'
 import { createTestCommunity } from '../../support/community.ts'
 
-const good = { network: '1', url: 'https://example.org/hook', key: 'k' }
+const good = { network: '1', url: 'https://example.org/hook', token: 'k' }
 
 test('headers of an endpoint go to relays, and only their names are shown', async () => {
   const { community, records } = await createTestCommunity()
@@ -36,7 +36,7 @@ test('headers of an endpoint go to relays, and only their names are shown', asyn
 const many = Object.fromEntries(Array.from({ length: 21 }, (_, place) => [`x-${place}`, 'a']))
 
 test.each<readonly [string, Record<string, string>, string]>([
-  ['the key', { authorization: 'Basic x' }, 'headers: `Authorization` is set from the key; give key: null'],
+  ['the key', { authorization: 'Basic x' }, 'headers: `Authorization` is set from the token; give token: null'],
   ['a hop-by-hop one', { 'Proxy-Connection': 'close' }, '"Proxy-Connection" is set by'],
   ['a signature', { 'webhook-signature': 'v1,x' }, '"webhook-signature" is set by'],
   ['a name with a blank', { 'x y': 'a' }, '"x y" is not a name'],
@@ -131,19 +131,19 @@ test('the filters of a network have at most 5000 conditions together', async () 
 test('an endpoint without a key may have an Authorization of its own, and old relays are kept from it', async () => {
   const { community, records } = await createTestCommunity({ encryptionKeys: [btoa('k'.repeat(32))] })
   const { endpoints } = community
-  const made = await endpoints.upsert({ ...good, key: null, headers: { Authorization: 'Basic YTpi' } })
-  expect(made).toMatchObject({ key: null, header_names: ['Authorization'] })
+  const made = await endpoints.upsert({ ...good, token: null, headers: { Authorization: 'Basic YTpi' } })
+  expect(made).toMatchObject({ header_names: ['Authorization'] })
   expect(records).toMatchObject([{ key: '', requires: ['headers', 'no-key'] }])
   expect(JSON.stringify(records)).not.toContain('YTpi')
-  const refusal = { status: 422, message: expect.stringContaining('`Authorization` is set from the key') }
-  await expect(endpoints.update('1', made.id, { key: 'k' })).rejects.toMatchObject(refusal)
-  await expect(endpoints.rotate('1', made.id, { key: true })).rejects.toMatchObject(refusal)
-  const keyed = await endpoints.upsert({ ...good, key: true, headers: null })
-  expect(keyed).toMatchObject({ id: made.id, key: expect.stringMatching(/^.{43}$/) })
+  const refusal = { status: 422, message: expect.stringContaining('`Authorization` is set from the token') }
+  await expect(endpoints.update('1', made.id, { token: 'k' })).rejects.toMatchObject(refusal)
+  await expect(endpoints.rotate('1', made.id, { token: true })).rejects.toMatchObject(refusal)
+  const keyed = await endpoints.upsert({ ...good, token: true, headers: null })
+  expect(keyed).toMatchObject({ id: made.id, token: expect.stringMatching(/^.{43}$/) })
   await expect(endpoints.update('1', made.id, { headers: { Authorization: 'Basic YTpi' } })).rejects.toMatchObject(refusal)
-  await endpoints.update('1', made.id, { key: null })
+  await endpoints.update('1', made.id, { token: null })
   expect(records.at(-1)).toMatchObject({ key: '', requires: ['no-key'] })
-  expect(await endpoints.rotate('1', made.id, { key: true })).toMatchObject({ endpoint: { old_key_until: null } })
+  expect(await endpoints.rotate('1', made.id, { token: true })).toMatchObject({ endpoint: { old_token_until: null } })
 })
 
 test('a filter is kept, changed and removed, and a mistake in it is named with its place', async () => {

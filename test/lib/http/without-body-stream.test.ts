@@ -4,7 +4,7 @@ import { receive } from '../../../lib/receiver/index.ts'
 import { createTestCommunity } from '../../support/community.ts'
 import { testPorts } from '../../support/ports.ts'
 import { createTestPanel } from '../panel/support.ts'
-import { atNoon, deliveryOf, event, key, secret } from '../receiver/support.ts'
+import { atNoon, deliveryOf, event, secret, token } from '../receiver/support.ts'
 
 const asInFirefox = (request: Request): Request => Object.defineProperty(request, 'body', { value: undefined })
 
@@ -67,7 +67,7 @@ test('a form of the panel without a stream is read, up to its bound', async () =
 })
 
 test('a webhook without a stream is received, up to its bound', async () => {
-  const options = { key, secrets: secret, now: atNoon }
+  const options = { token, secrets: secret, now: atNoon }
   expect((await receive(asInFirefox(await deliveryOf()), options)).event).toEqual(event)
   const tooLong = receive(asInFirefox(await deliveryOf()), { ...options, maxBytes: 10 })
   await expect(tooLong).rejects.toMatchObject({ code: 'body_too_large' })

@@ -16,22 +16,23 @@ test('each change in the panel leaves its line, with the visitor and the address
   const key = (await community.keys.list('1')).find(({ name }) => name === 'Export')
   await post(`1/keys/${key?.id}/revoke`)
   const address = { url: 'https://hooks.example.org/a', name: 'Shop', which: 'every', order: 'none' }
-  const added = await post('1/webhooks', { ...(await once('1/webhooks/new')), ...address, key: 'given-key' })
+  const added = await post('1/webhooks', { ...(await once('1/webhooks/new')), ...address, token: 'given-key' })
   const [endpoint] = await community.endpoints.list('1')
   await post(`1/webhooks/${endpoint?.id}/edit`, { ...address, order: 'fifo' })
   const rotated = await post(`1/webhooks/${endpoint?.id}/rotate`, {
     ...(await once(`1/webhooks/${endpoint?.id}/rotate`)),
-    ...{ sent: '1', key: 'make', secret: 'make', keepOldSeconds: '3600' },
+    ...{ sent: '1', token: 'make', secrets: 'make', keepOldSeconds: '3600' },
   })
+  const revealed = await post(`1/webhooks/${endpoint?.id}/reveal`)
   for (const action of ['pause', 'resume', 'remove']) await post(`1/webhooks/${endpoint?.id}/${action}`)
   const { items } = await community.audit.list({ network: '1' })
   const lines = items.slice(0, items.length - before).toReversed()
   expect(lines.map(({ action }) => action)).toEqual([
-    ...['key.created', 'key.revoked', 'endpoint.added', 'endpoint.updated', 'endpoint.key_rotated', 'endpoint.secret_rotated'],
-    ...['endpoint.disabled', 'endpoint.enabled', 'endpoint.deleted'],
+    ...['key.created', 'key.revoked', 'endpoint.added', 'endpoint.updated', 'endpoint.token_rotated', 'endpoint.secrets_rotated'],
+    ...['endpoint.revealed', 'endpoint.disabled', 'endpoint.enabled', 'endpoint.deleted'],
   ])
   for (const line of lines) expect(line).toMatchObject({ actor: 'ada@example.org', address: '203.0.113.7' })
-  const secrets = [added, rotated].flatMap(({ text }) =>
+  const secrets = [added, rotated, revealed].flatMap(({ text }) =>
     [...text.matchAll(/ value="([^"]+)" readonly/g)].map(([, value]) => value ?? ''),
   )
   expect(secrets.length).toBeGreaterThan(2)
@@ -41,7 +42,7 @@ test('each change in the panel leaves its line, with the visitor and the address
 test('the relay is called in the name of the visitor, and its work leaves a line if it was done', async () => {
   const relay = relayOf({ '1': [deliveryOf('5'), deliveryOf('6')] })
   const { post, community } = await createTestPanel(ada, { relay })
-  const { id } = await community.endpoints.upsert({ network: '1', url: 'https://hooks.example.org/a', key: 'k' })
+  const { id } = await community.endpoints.upsert({ network: '1', url: 'https://hooks.example.org/a', token: 'k' })
   const told = async () => {
     const { items } = await community.audit.list({ network: '1', actor: 'ada@example.org', order: 'oldest' })
     return items.map(({ action, subject, details }) => ({ action, subject, details }))
@@ -109,7 +110,7 @@ test.each([
 
 test('the page is the newest first, with its filters in the address, and its export the oldest first', async () => {
   const { get, community, clock } = await createTestPanel()
-  const { id } = await community.endpoints.upsert({ network: '1', url: 'https://hooks.example.org/a', name: 'Shop', key: 'k' })
+  const { id } = await community.endpoints.upsert({ network: '1', url: 'https://hooks.example.org/a', name: 'Shop', token: 'k' })
   for (let minute = 0; minute < 120; minute++) {
     clock.advance(60_000)
     const calls = community.by({ actor: minute % 2 === 0 ? 'ada' : 'bob' })
@@ -158,7 +159,7 @@ test('hostile names are text, and another network is like one that does not exis
   const { community, get } = await createTestPanel({ ...admin, networks: ['1'], access: 'read' })
   const hostile = '<script>alert(1)</script>'
   const by = community.by({ actor: hostile, address: `"><img src=x>` })
-  await by.endpoints.upsert({ network: '1', url: 'https://hooks.example.org/a', name: hostile, key: 'k' })
+  await by.endpoints.upsert({ network: '1', url: 'https://hooks.example.org/a', name: hostile, token: 'k' })
   await by.networks.update('2', { subtitle: 'of the other network' })
   const { text } = await get('1/audit')
   expect(text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')

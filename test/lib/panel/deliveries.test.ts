@@ -205,7 +205,7 @@ test('resending all without a state means what failed, and names the endpoint', 
     network: '1',
     url: 'https://example.org/hook',
     name: 'Billing',
-    key: true,
+    token: true,
   })
   expect((await get('1/deliveries')).text).toContain('<span class="sr">Resend </span>all that failed')
   const question = (await get(`1/deliveries/resend?all=1&endpoint_id=${id}`)).text
@@ -222,7 +222,7 @@ test('resending all without a state means what failed, and names the endpoint', 
 test('endpoints of one host are distinguished by their paths, and equal ones by their ids', async () => {
   const { get, community } = await createTestPanel(admin, { relay: relayOf() })
   const add = async (url: string, name?: string) =>
-    (await community.endpoints.upsert({ network: '1', url, key: true, ...(name === undefined ? {} : { name }) })).id
+    (await community.endpoints.upsert({ network: '1', url, token: true, ...(name === undefined ? {} : { name }) })).id
   await add('https://example.org/a')
   await add('https://example.org/b')
   await add('https://other.example/a')

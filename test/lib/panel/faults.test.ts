@@ -98,7 +98,7 @@ test.each([
   const names = [...Object.keys(relayOf()), ...Object.keys(relayOf().admin)]
   const relay = Object.fromEntries(names.map((name) => [name, call])) as unknown as RelayAdmin
   const { get, post, community, faults } = await createTestPanel(admin, { relay, timeoutMs: 1000 })
-  const { id } = await community.endpoints.upsert({ network: '1', url: 'https://hooks.example.org/a', key: true })
+  const { id } = await community.endpoints.upsert({ network: '1', url: 'https://hooks.example.org/a', token: true })
   const working = ['1/overview', '1/webhooks', `1/webhooks/${id}`, '1/deliveries'].map(get)
   const needing = ['1/deliveries/5', '1/deliveries/resend?all=1', '1/deliveries/resends/r1'].map(get)
   const changes = ['1/deliveries/5/resend', '1/deliveries/resends/r1/stop'].map((path) => post(path))

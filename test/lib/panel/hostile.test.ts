@@ -37,7 +37,7 @@ test('a compressed form, one with too many fields and one that is too large are 
 
 test('names of prototypes are names like any other, in forms, filters and news', async () => {
   const { get, post, community } = await createTestPanel(admin, { relay: relayOf({ 1: [deliveryOf('d1')] }) })
-  const { id } = await community.endpoints.upsert({ network: '1', url: 'https://hooks.example.org/a', key: true })
+  const { id } = await community.endpoints.upsert({ network: '1', url: 'https://hooks.example.org/a', token: true })
   for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
     for (const path of ['1/webhooks', `1/webhooks/${id}`, '1/keys']) {
       const { status, text } = await get(`${path}?done=${name}`)
@@ -75,7 +75,7 @@ test.each([
 
 test.each(['HEAD', 'OPTIONS', 'PUT', 'PATCH', 'DELETE'])('%s changes nothing on any path', async (method) => {
   const { send, community } = await createTestPanel(admin, { relay: relayOf({ 1: [deliveryOf('d1', { state: 'dead' })] }) })
-  const { id } = await community.endpoints.upsert({ network: '1', url: 'https://hooks.example.org/a', key: true })
+  const { id } = await community.endpoints.upsert({ network: '1', url: 'https://hooks.example.org/a', token: true })
   const state = async () => [await community.keys.list('1'), await community.endpoints.list('1')]
   const before = await state()
   const [key] = await community.keys.list('1')
@@ -176,7 +176,7 @@ test('a list of networks without the one in the address, or with strange entries
 test('each change needs its own action, and a list without it is a 403', async () => {
   const relay = relayOf({ 1: [deliveryOf('d1', { state: 'dead' })] })
   const { get, post, community } = await createTestPanel({ ...admin, access: [] }, { relay })
-  const { id } = await community.endpoints.upsert({ network: '1', url: 'https://hooks.example.org/a', key: true })
+  const { id } = await community.endpoints.upsert({ network: '1', url: 'https://hooks.example.org/a', token: true })
   const [key] = await community.keys.list('1')
   const changes = [
     '1/keys',

@@ -4,7 +4,7 @@ import { createTestPanel } from './support.ts'
 
 test('behind a proxy that removes a prefix, every link and way leads back through the proxy', async () => {
   const { panel, community } = await createTestPanel()
-  await community.endpoints.upsert({ network: '1', url: 'https://hooks.example.org/a', key: true })
+  await community.endpoints.upsert({ network: '1', url: 'https://hooks.example.org/a', token: true })
   const outside = 'https://public.test/tenant/admin/panel/'
   /** Asks as the proxy does: the panel sees neither the public host nor the prefix. */
   const ask = (url: string) => panel(new Request(url.replace('https://public.test/tenant', 'http://10.0.0.7:4000')))

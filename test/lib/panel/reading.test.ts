@@ -80,7 +80,7 @@ test('the reference has a page for every operation', async () => {
 test('what no relay tries again stands first, on the overview and on the page of its endpoint', async () => {
   const relay = relayOf()
   const { get, community } = await createTestPanel(admin, { relay, clock: { now: () => Date.parse('2026-11-20T10:00:30Z') } })
-  const { id } = await community.endpoints.upsert({ network: '1', url: 'https://hooks.example.org/a', key: true })
+  const { id } = await community.endpoints.upsert({ network: '1', url: 'https://hooks.example.org/a', token: true })
   relay.endpoints.push({ endpoint_id: id, dead: 3, last_success_at: '2026-11-20T09:59:00Z', hours: [[9, 1]] })
   const overview = (await get('1/overview')).text
   expect(overview).toMatch(

@@ -6,7 +6,7 @@ import { admin, createTestPanel } from './support.ts'
 
 const url = 'https://hooks.example.org/a'
 
-test('an endpoint made by a form shows its key and secret once, and wants the chosen events', async () => {
+test('an endpoint made by a form shows its token and secret once, and wants the chosen events', async () => {
   const { get, post, community } = await createTestPanel()
   const made = await post('1/webhooks', [
     ['url', url],
@@ -25,7 +25,7 @@ test('an endpoint made by a form shows its key and secret once, and wants the ch
     ...{ url, name: 'Billing', events: ['PostCreatedHook', 'MemberJoinedHook'] },
     ...{ order: 'subject', rate_per_second: 2.5, signed: true },
   })
-  const [key = ''] = /(?<=id="key" [^>]*value=")[^"]+/.exec(made.text) ?? []
+  const [key = ''] = /(?<=id="token" [^>]*value=")[^"]+/.exec(made.text) ?? []
   const [secret = ''] = /(?<=id="secret" [^>]*value=")whsec_[^"]+/.exec(made.text) ?? []
   expect([key.length, secret.length]).toEqual([43, 50])
   for (const path of ['1/webhooks', `1/webhooks/${endpoint?.id}`, `1/webhooks/${endpoint?.id}/edit`]) {
@@ -81,12 +81,12 @@ test('an endpoint is edited, paused, resumed, rotated and deleted by forms', asy
   expect(await endpoint()).toMatchObject({ enabled: true })
 
   expect((await get(`1/webhooks/${id}/rotate`)).text).toContain('A week')
-  const rotated = await post(`1/webhooks/${id}/rotate`, { sent: '1', key: 'make', secret: 'make', keepOldSeconds: '3600' })
-  expect(rotated.text).toMatch(/id="key" .+id="secret" [^>]*value="whsec_/s)
-  expect((await endpoint())?.old_key_until).toBe('2026-11-20T11:00:00.000Z')
+  const rotated = await post(`1/webhooks/${id}/rotate`, { sent: '1', token: 'make', secrets: 'make', keepOldSeconds: '3600' })
+  expect(rotated.text).toMatch(/id="token" .+id="secret" [^>]*value="whsec_/s)
+  expect((await endpoint())?.old_token_until).toBe('2026-11-20T11:00:00.000Z')
   const nothing = await post(`1/webhooks/${id}/rotate`, { sent: '1' })
-  expect([nothing.status, nothing.text.includes('key or secret is required')]).toEqual([422, false])
-  expect(nothing.text).toContain('Key or secret is required')
+  expect([nothing.status, nothing.text.includes('token or secrets is required')]).toEqual([422, false])
+  expect(nothing.text).toContain('Token or secrets is required')
 
   const question = (await get(`1/webhooks/${id}/remove`)).text
   for (const part of ['Delete New?', 'Preview: 1 endpoint goes']) expect(question).toContain(part)
@@ -97,10 +97,10 @@ test('an endpoint is edited, paused, resumed, rotated and deleted by forms', asy
 
 test("the host's own endpoint is shown and cannot be changed", async () => {
   const { get, post, community } = await createTestPanel()
-  const { id } = await community.endpoints.upsert({ network: '1', url, key: true, audience: 'host' })
+  const { id } = await community.endpoints.upsert({ network: '1', url, token: true, audience: 'host' })
   expect((await get(`1/webhooks/${id}`)).text).toContain('own endpoint')
   for (const action of ['pause', 'edit', 'rotate', 'remove'])
-    expect((await post(`1/webhooks/${id}/${action}`, { url, key: 'make' })).status).toBe(404)
+    expect((await post(`1/webhooks/${id}/${action}`, { url, token: 'make' })).status).toBe(404)
 })
 
 test('the state of endpoints comes from the relay, and hostile responses to a test are text', async () => {
@@ -109,7 +109,7 @@ test('the state of endpoints comes from the relay, and hostile responses to a te
     relay,
     clock: { now: () => Date.parse('2026-11-20T10:00:30Z') },
   })
-  const { id } = await community.endpoints.upsert({ network: '1', url, key: true })
+  const { id } = await community.endpoints.upsert({ network: '1', url, token: true })
   relay.endpoints.push({ endpoint_id: id, activity: 'circuit open', reason: '<b>refused</b>', pending: 1234, hours: [[30, 10]] })
   const { text } = await get('1/webhooks')
   expect(text).toContain('<span class="badge bad">On hold: keeps failing</span>')
@@ -144,7 +144,7 @@ test('the page of an endpoint has its latest attempts and how long its receiver 
     relay,
     clock: { now: () => Date.parse('2026-11-20T10:00:30Z') },
   })
-  const { id } = await community.endpoints.upsert({ network: '1', url, key: true })
+  const { id } = await community.endpoints.upsert({ network: '1', url, token: true })
   const durations = [90, 0, 0, 0, 9, 0, 0, 0, 0, 0, 1]
   relay.endpoints.push({ endpoint_id: id, hours: [[99, 1]], durations, slowest: 31_000 })
   const { text } = await get(`1/webhooks/${id}`)
@@ -160,7 +160,7 @@ test('the page of an endpoint has its latest attempts and how long its receiver 
 test('a count that the relay has capped has a plus sign', async () => {
   const relay = relayOf()
   const { get, community } = await createTestPanel(admin, { relay })
-  const { id } = await community.endpoints.upsert({ network: '1', url, key: true })
+  const { id } = await community.endpoints.upsert({ network: '1', url, token: true })
   relay.endpoints.push({ endpoint_id: id, pending: 100_000 })
   for (const path of ['1/webhooks', `1/webhooks/${id}`]) expect((await get(path)).text).toContain('100,000+')
 })
@@ -172,7 +172,7 @@ test('pages work when there is no relay, or when it is away', async () => {
   const calls = Object.keys(relayOf()).concat(Object.getOwnPropertyNames(relayOf().admin))
   const gone = Object.fromEntries(calls.map((name) => [name, away])) as unknown as RelayAdmin
   const { get, faults, community } = await createTestPanel(admin, { relay: gone })
-  const { id } = await community.endpoints.upsert({ network: '1', url, key: true })
+  const { id } = await community.endpoints.upsert({ network: '1', url, token: true })
   for (const path of ['1/webhooks', `1/webhooks/${id}`]) {
     const { status, text } = await get(path)
     expect(status).toBe(200)
@@ -201,10 +201,10 @@ test('a form that is sent twice adds one endpoint, and rotates its key once', as
   const added = { url, once: onceIn((await get('1/webhooks/new')).text) }
   expect([(await post('1/webhooks', added)).status, (await post('1/webhooks', added)).status]).toEqual([201, 409])
   const [{ id } = { id: '' }] = await community.endpoints.list('1')
-  const rotated = { key: 'make', once: onceIn((await get(`1/webhooks/${id}/rotate`)).text) }
+  const rotated = { token: 'make', once: onceIn((await get(`1/webhooks/${id}/rotate`)).text) }
   const [first, second] = [await post(`1/webhooks/${id}/rotate`, rotated), await post(`1/webhooks/${id}/rotate`, rotated)]
   expect([first.status, second.status]).toEqual([200, 409])
-  expect(second.text).not.toContain('id="key"')
+  expect(second.text).not.toContain('id="token"')
 })
 
 test('headers are set and removed by the form, and only their names are shown', async () => {
@@ -231,10 +231,10 @@ test('a visitor who may only edit does not get the key and headers by an address
   const visitor = { actor: 'ada', networks: ['1'], access: ['endpoints.update'] } as const
   const { get, post, community, records } = await createTestPanel(visitor)
   const headers = { 'x-gateway': 'the-gateway-secret' }
-  const { id } = await community.endpoints.upsert({ network: '1', url, key: 'the-secret-key', headers })
+  const { id } = await community.endpoints.upsert({ network: '1', url, token: 'the-secret-key', headers })
   const attacker = 'https://attacker.example/hook'
   const edit = `1/webhooks/${id}/edit`
-  for (const more of [[], [['key', 'mine']], [['headers', 'x-gateway: mine']]] as [string, string][][]) {
+  for (const more of [[], [['token', 'mine']], [['headers', 'x-gateway: mine']]] as [string, string][][]) {
     const { status, text } = await post(edit, [['url', attacker], ...more])
     expect([status, text.includes('must be given again')]).toEqual([422, true])
   }
@@ -242,7 +242,7 @@ test('a visitor who may only edit does not get the key and headers by an address
   expect((await get(edit)).text).not.toMatch(/the-gateway-secret|the-secret-key/)
   const given: [string, string][] = [
     ['url', attacker],
-    ['key', 'mine'],
+    ['token', 'mine'],
     ['remove_headers', 'yes'],
   ]
   expect((await post(edit, given)).status).toBe(303)
@@ -287,7 +287,7 @@ test('a client certificate and an authority are set, shown and removed by the fo
   const edit = `1/webhooks/${id}/edit`
   const plain: [string, string][] = [
     ['url', 'http://example.org/hook'],
-    ['key', 'k'],
+    ['token', 'k'],
     ['ca', 'bank-root'],
   ]
   const refused = await post(edit, plain)
@@ -357,7 +357,7 @@ test('a form of an endpoint that was refused may be sent again, as it was and me
   const id = /webhooks\/(\d+)/.exec((await get('1/webhooks')).text)?.[1] ?? ''
   const form = onceIn((await get(`1/webhooks/${id}/rotate`)).text)
   const rotate = async (keepOldSeconds: string) =>
-    (await post(`1/webhooks/${id}/rotate`, { key: 'make', keepOldSeconds, once: form })).status
+    (await post(`1/webhooks/${id}/rotate`, { token: 'make', keepOldSeconds, once: form })).status
   expect([await rotate('-1'), await rotate('-1'), await rotate('60'), await rotate('60')]).toEqual([422, 422, 200, 409])
 })
 
@@ -382,7 +382,7 @@ test('the form shows address, name and events, and folds the rest', async () => 
       'client_identity',
       'filter',
       'headers',
-      'key',
+      'token',
       'order',
       'pair',
       'rate_per_second',
@@ -390,10 +390,16 @@ test('the form shows address, name and events, and folds the rest', async () => 
     ].toSorted(),
   )
   expect(added.isOpen).toBe(false)
-  const { id } = await community.endpoints.upsert({ network: '1', url, name: 'Billing', key: true, events: ['PostCreatedHook'] })
+  const { id } = await community.endpoints.upsert({
+    network: '1',
+    url,
+    name: 'Billing',
+    token: true,
+    events: ['PostCreatedHook'],
+  })
   const edited = fieldsOf((await get(`1/webhooks/${id}/edit`)).text)
   expect(edited.shown).toEqual(['events', 'name', 'url', 'which'])
-  expect([edited.folded.includes('key'), edited.isOpen]).toEqual([true, false])
+  expect([edited.folded.includes('token'), edited.isOpen]).toEqual([true, false])
 })
 
 test.each([
@@ -405,7 +411,7 @@ test.each([
   { url: 'https://b.test/', ca: 'ours' },
 ] as const)('the folded part is open if it has a value: %j', async (attributes) => {
   const { get, community } = await createTestPanel()
-  const { id } = await community.endpoints.upsert({ network: '1', key: true, ...attributes })
+  const { id } = await community.endpoints.upsert({ network: '1', token: true, ...attributes })
   expect(fieldsOf((await get(`1/webhooks/${id}/edit`)).text).isOpen).toBe(true)
 })
 
@@ -413,7 +419,7 @@ test.each([
   [{ rate_per_second: 'many' }, true],
   [{ headers: 'no colon' }, true],
   [{ filter: '{' }, true],
-  [{ key: 'a key of mine' }, true],
+  [{ token: 'a token of mine' }, true],
   [{ pair: 'make' }, true],
   [{ secrets: '' }, false],
   [{}, false],
@@ -428,11 +434,11 @@ test('a signature that was turned off stays visible', async () => {
   expect(fieldsOf((await post('1/webhooks', { url: 'no address', sent: '1' })).text).isOpen).toBe(true)
 })
 
-test('an address at another server opens the field of the key that it needs', async () => {
+test('an address at another server opens the field of the token that it needs', async () => {
   const { post, community } = await createTestPanel()
-  const { id } = await community.endpoints.upsert({ network: '1', url, key: true })
+  const { id } = await community.endpoints.upsert({ network: '1', url, token: true })
   const { status, text } = await post(`1/webhooks/${id}/edit`, { url: 'https://elsewhere.example/', which: 'every' })
-  expect([status, fieldsOf(text).isOpen, /id="key-wrong"/.test(text)]).toEqual([422, true, true])
+  expect([status, fieldsOf(text).isOpen, /id="token-wrong"/.test(text)]).toEqual([422, true, true])
 })
 
 test('a problem names its field as the form does', async () => {

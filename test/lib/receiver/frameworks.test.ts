@@ -4,9 +4,9 @@ import express from 'express'
 import { expect, test } from 'vitest'
 import { isWebhookError, receive, respond } from '../../../lib/receiver/index.ts'
 import { onLoopback } from '../../support/on-loopback.ts'
-import { atNoon, body, event, headersOf, key, secret, url } from './support.ts'
+import { atNoon, body, event, headersOf, secret, token, url } from './support.ts'
 
-const options = { key, secrets: secret, now: atNoon }
+const options = { token, secrets: secret, now: atNoon }
 
 const codeOf = (error: unknown): string => (isWebhookError(error) ? `${error.status} ${error.code}` : String(error))
 
@@ -99,5 +99,5 @@ test.each([undefined, null, 'text', { body }])('%j is no request', async (reques
 test('headers that a platform hands over as null are missing', async () => {
   const headers = { ...(await headersOf()), 'content-length': null, 'x-platform': null } as never
   expect(await show({ method: 'POST', headers, body })).toBe(event.event_id)
-  expect(await show({ method: 'POST', headers: { authorization: null } as never, body })).toBe('401 key_missing')
+  expect(await show({ method: 'POST', headers: { authorization: null } as never, body })).toBe('401 token_missing')
 })

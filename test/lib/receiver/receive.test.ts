@@ -8,9 +8,9 @@ import {
   respond,
   WebhookError,
 } from '../../../lib/receiver/index.ts'
-import { atNoon, body, deliveryOf, event, headersOf, key, noon, secret, url } from './support.ts'
+import { atNoon, body, deliveryOf, event, headersOf, noon, secret, token, url } from './support.ts'
 
-const options: ReceiveOptions = { key, secrets: secret, now: atNoon }
+const options: ReceiveOptions = { token, secrets: secret, now: atNoon }
 
 /** The outcome of a request: its error, or `received`. */
 const outcome = async (request: Parameters<typeof receive>[0], changes: Partial<ReceiveOptions> = {}) =>
@@ -64,11 +64,11 @@ test.each(['TestHook', 'SomethingOfTheFutureHook'])('an event of the type %s is 
 })
 
 test.each([
-  ['without a key', { authorization: undefined }, '401 key_missing'],
-  ['with another scheme', { authorization: `Basic ${key}` }, '401 key_missing'],
-  ['with another key', { authorization: 'Bearer my-webhook-kez' }, '401 key_wrong'],
-  ['with the start of the key', { authorization: 'Bearer my-webhook' }, '401 key_wrong'],
-  ['with the scheme in lower case', { authorization: `bearer ${key}` }, 'received'],
+  ['without a token', { authorization: undefined }, '401 token_missing'],
+  ['with another scheme', { authorization: `Basic ${token}` }, '401 token_missing'],
+  ['with another token', { authorization: 'Bearer my-webhook-tokez' }, '401 token_wrong'],
+  ['with the start of the token', { authorization: 'Bearer my-webhook' }, '401 token_wrong'],
+  ['with the scheme in lower case', { authorization: `bearer ${token}` }, 'received'],
   ['without a signature', { 'webhook-signature': undefined }, '401 signature_missing'],
   ['without an id', { 'webhook-id': undefined }, '401 signature_missing'],
   ['without a time', { 'webhook-timestamp': undefined }, '401 signature_missing'],
@@ -103,19 +103,19 @@ test.each([
   ['without payload', JSON.stringify({ ...event, payload: null })],
   ['that is very deep', '['.repeat(1_000_000)],
 ])('a genuine body %s is no event', async (_, text) => {
-  const request = new Request(url, { method: 'POST', headers: { authorization: `Bearer ${key}` }, body: text })
+  const request = new Request(url, { method: 'POST', headers: { authorization: `Bearer ${token}` }, body: text })
   expect(await outcome(request, { secrets: false })).toBe('400 body_invalid')
 })
 
 test('a body that is no UTF-8 is no event', async () => {
   const bytes = new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d])
-  const request = new Request(url, { method: 'POST', headers: { authorization: `Bearer ${key}` }, body: bytes })
+  const request = new Request(url, { method: 'POST', headers: { authorization: `Bearer ${token}` }, body: bytes })
   expect(await outcome(request, { secrets: false })).toBe('400 body_invalid')
 })
 
 test('the message about a body that is no event names each field', async () => {
-  const request = new Request(url, { method: 'POST', headers: { authorization: `Bearer ${key}` }, body: '{"event_id":"1"}' })
-  await expect(receive(request, { key, secrets: false })).rejects.toThrow(
+  const request = new Request(url, { method: 'POST', headers: { authorization: `Bearer ${token}` }, body: '{"event_id":"1"}' })
+  await expect(receive(request, { token, secrets: false })).rejects.toThrow(
     'The body is not an event: event_type must be a text of 1 to 100 characters, event_timestamp must be a timestamp, payload must be an object.',
   )
 })
@@ -134,10 +134,10 @@ test('the tolerance may be another one', async () => {
   expect(await outcome(await deliveryOf(), { tolerance: Infinity, now: () => 0 })).toBe('received')
 })
 
-test('the key is checked before the body is read, and before any method', async () => {
+test('the token is checked before the body is read, and before any method', async () => {
   const endless = new ReadableStream({ pull: () => new Promise(() => {}) })
   const init = { method: 'POST', headers: { authorization: 'Bearer wrong' }, body: endless, duplex: 'half' }
-  expect(await outcome(new Request(url, init as RequestInit))).toBe('401 key_wrong')
+  expect(await outcome(new Request(url, init as RequestInit))).toBe('401 token_wrong')
   expect(await outcome(new Request(url))).toBe('405 method_not_allowed')
 })
 
@@ -149,7 +149,7 @@ test('a body above the limit is not read to its end', async () => {
       controller.enqueue(new Uint8Array(1000))
     },
   })
-  const init = { method: 'POST', headers: { authorization: `Bearer ${key}` }, body: endless, duplex: 'half' }
+  const init = { method: 'POST', headers: { authorization: `Bearer ${token}` }, body: endless, duplex: 'half' }
   expect(await outcome(new Request(url, init as RequestInit), { maxBytes: 10_000 })).toBe('413 body_too_large')
   expect(pulled).toBeLessThan(15)
 })
@@ -157,7 +157,7 @@ test('a body above the limit is not read to its end', async () => {
 test('a body that breaks off is a 400, with the cause', async () => {
   const cause = new Error('reset')
   const broken = new ReadableStream({ start: (controller) => controller.error(cause) })
-  const init = { method: 'POST', headers: { authorization: `Bearer ${key}` }, body: broken, duplex: 'half' }
+  const init = { method: 'POST', headers: { authorization: `Bearer ${token}` }, body: broken, duplex: 'half' }
   await expect(receive(new Request(url, init as RequestInit), options)).rejects.toMatchObject({
     code: 'body_incomplete',
     status: 400,
@@ -166,8 +166,8 @@ test('a body that breaks off is a 400, with the cause', async () => {
 })
 
 test('each of several keys is good, as while one is being replaced', async () => {
-  expect(await outcome(await deliveryOf(), { key: ['new-key', key] })).toBe('received')
-  expect(await outcome(await deliveryOf(), { key: ['new-key'] })).toBe('401 key_wrong')
+  expect(await outcome(await deliveryOf(), { token: ['new-token', token] })).toBe('received')
+  expect(await outcome(await deliveryOf(), { token: ['new-token'] })).toBe('401 token_wrong')
 })
 
 test('a receiver of unsigned deliveries looks at no signature', async () => {
@@ -175,17 +175,17 @@ test('a receiver of unsigned deliveries looks at no signature', async () => {
 })
 
 test.each([
-  [{ key: '' }, 'option `key` must be'],
-  [{ key: undefined as unknown as string }, 'option `key` must be'],
-  [{ key: undefined as unknown as string }, ', got undefined: is the variable set?'],
-  [{ key: ['', 'key'] }, ', got "": is the variable set?'],
+  [{ token: '' }, 'option `token` must be'],
+  [{ token: undefined as unknown as string }, 'option `token` must be'],
+  [{ token: undefined as unknown as string }, ', got undefined: is the variable set?'],
+  [{ token: ['', 'token'] }, ', got "": is the variable set?'],
   [
-    { key: undefined, secrets: undefined } as never,
-    /option `key` must be .*, got undefined.*; option `secrets` is missing or undefined/,
+    { token: undefined, secrets: undefined } as never,
+    /option `token` must be .*, got undefined.*; option `secrets` is missing or undefined/,
   ],
-  [{ key: null, secrets: [] } as never, /option `key` must be .*, got null.*; option `secrets` is an empty list/],
-  [{ key: [] }, 'option `key` must be'],
-  [{ key: 'Bearer my-webhook-key' }, 'without the word Bearer'],
+  [{ token: null, secrets: [] } as never, /option `token` must be .*, got null.*; option `secrets` is an empty list/],
+  [{ token: [] }, 'option `token` must be'],
+  [{ token: 'Bearer my-webhook-token' }, 'without the word Bearer'],
   [{ secrets: [] }, 'option `secrets` is an empty list'],
   [{ secrets: [undefined as unknown as string] }, 'one of them is no text'],
   [{ secrets: 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }, 'a secret must be whsec_ and at least 24 bytes in base64'],
@@ -197,8 +197,8 @@ test.each([
   [{ tolerance: Number.NaN }, 'option `tolerance` must be'],
   [{ maxBytes: 0 }, 'option `maxBytes` must be'],
   [{ now: 5 as unknown as () => number }, 'option `now` must be a function'],
-  [{ secret }, 'option `secret` does not exist. Options: key, secrets, store, tolerance, maxBytes, now; did you mean secrets?'],
-  [{ Keys: key }, /option `Keys` does not exist\. Options: .*; did you mean key\?$/],
+  [{ secret }, 'option `secret` does not exist. Options: token, secrets, store, tolerance, maxBytes, now; did you mean secrets?'],
+  [{ Tokens: token }, /option `Tokens` does not exist\. Options: .*; did you mean token\?$/],
   [{ signed: true }, 'option `signed` does not exist. Options'],
   [{ store: {} as unknown as Set<string> }, 'option `store` must have the functions `has` and `add`'],
 ])('options that cannot be used are a mistake of the program, and named: %j', async (changes, sentence) => {
@@ -259,7 +259,7 @@ test('respond refuses a delivery with the status, the code and a sentence', asyn
   const refused = await respond(await deliveryOf({ authorization: 'Bearer wrong' }), options, never)
   expect([refused.status, await refused.json()]).toEqual([
     401,
-    { error: 'The key is another one than the endpoint is registered with.', code: 'key_wrong' },
+    { error: 'The token is another one than the endpoint is registered with.', code: 'token_wrong' },
   ])
   const get = await respond(new Request(url), options, never)
   expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST'])

@@ -3,7 +3,7 @@ import { createHmac, createPublicKey, generateKeyPairSync, sign as nodeSign, ver
 import { expect, test } from 'vitest'
 import { signatureHeaders } from '../../../daemon/relay/send/signature.ts'
 import { isWebhookError, receive, sign } from '../../../lib/receiver/index.ts'
-import { atNoon, body, event, key, noon, secret, url } from './support.ts'
+import { atNoon, body, event, noon, secret, token, url } from './support.ts'
 
 const otherSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const content = `${event.event_id}.${noon / 1000}.${body}`
@@ -23,18 +23,18 @@ function ed25519() {
 }
 
 const code = async (headers: Record<string, string>, secrets: string | readonly string[]) =>
-  receive(new Request(url, { method: 'POST', headers, body }), { key, secrets, now: atNoon }).then(
+  receive(new Request(url, { method: 'POST', headers, body }), { token, secrets, now: atNoon }).then(
     () => 'received',
     (error: unknown) => (isWebhookError(error) ? error.code : String(error)),
   )
 
 test('sign makes the headers that the relay sends', async () => {
-  const made = await sign(body, { key, secrets: [secret, otherSecret], now: atNoon })
+  const made = await sign(body, { token, secrets: [secret, otherSecret], now: atNoon })
   const sent = signatureHeaders([secret, otherSecret], event.event_id, Buffer.from(body), noon)
   expect(made).toEqual({
     'content-type': 'application/json',
     accept: 'application/json',
-    authorization: `Bearer ${key}`,
+    authorization: `Bearer ${token}`,
     ...sent,
   })
 })
@@ -44,7 +44,7 @@ test('the relay signs with a private key, too, and the receiver needs only the p
   for (const whsk of [pair.whsk, pair.seedAlone]) {
     const sent = signatureHeaders([whsk], event.event_id, Buffer.from(body), noon)
     expect(await sign(body, { secrets: whsk, now: atNoon })).toMatchObject(sent)
-    expect(await code({ ...sent, authorization: `Bearer ${key}` }, pair.whpk)).toBe('received')
+    expect(await code({ ...sent, authorization: `Bearer ${token}` }, pair.whpk)).toBe('received')
   }
   const both = signatureHeaders([pair.whsk, secret], event.event_id, Buffer.from(body), noon)
   expect(both['webhook-signature']).toMatch(/^v1a,\S{88} v1,\S{44}$/)
@@ -66,9 +66,9 @@ test('a signature v1a is the one of ed25519, by a seed and by a whole private ke
 test('each of several secrets is good, whatever their kinds', async () => {
   const pair = ed25519()
   const other = ed25519()
-  const symmetric = await sign(body, { key, secrets: [otherSecret, secret], now: atNoon })
-  const asymmetric = await sign(body, { key, secrets: pair.whsk, now: atNoon })
-  const both = await sign(body, { key, secrets: [secret, pair.whsk], now: atNoon })
+  const symmetric = await sign(body, { token, secrets: [otherSecret, secret], now: atNoon })
+  const asymmetric = await sign(body, { token, secrets: pair.whsk, now: atNoon })
+  const both = await sign(body, { token, secrets: [secret, pair.whsk], now: atNoon })
   expect({
     rotated: await code(symmetric, secret),
     oneOfMany: await code(symmetric, [pair.whpk, secret]),
@@ -90,7 +90,7 @@ test('each of several secrets is good, whatever their kinds', async () => {
 
 test('an HMAC with the bytes of a public key does not pass for its signature', async () => {
   const { whpk } = ed25519()
-  const forged = await sign(body, { key, secrets: whpk.replace('whpk_', 'whsec_'), now: atNoon })
+  const forged = await sign(body, { token, secrets: whpk.replace('whpk_', 'whsec_'), now: atNoon })
   expect(await code(forged, whpk)).toBe('signature_wrong')
   forged['webhook-signature'] = forged['webhook-signature']?.replace('v1,', 'v1a,') ?? ''
   expect(await code(forged, whpk)).toBe('signature_wrong')
@@ -99,7 +99,7 @@ test('an HMAC with the bytes of a public key does not pass for its signature', a
 test('what Node signs is received, and what is signed here Node verifies', async () => {
   const pair = ed25519()
   const byNode = {
-    authorization: `Bearer ${key}`,
+    authorization: `Bearer ${token}`,
     'webhook-id': event.event_id,
     'webhook-timestamp': String(noon / 1000),
     'webhook-signature': `v1a,${nodeSign(null, Buffer.from(content), pair.privateKey).toString('base64')}`,
@@ -111,7 +111,7 @@ test('what Node signs is received, and what is signed here Node verifies', async
 })
 
 test('of a header with very many signatures the first are looked at', async () => {
-  const headers = await sign(body, { key, secrets: secret, now: atNoon })
+  const headers = await sign(body, { token, secrets: secret, now: atNoon })
   const genuine = headers['webhook-signature']
   const wrong = `v1,${Buffer.alloc(32).toString('base64')}`
   const among = (before: number) => ({ ...headers, 'webhook-signature': [...Array(before).fill(wrong), genuine].join(' ') })

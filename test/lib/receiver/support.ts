@@ -1,6 +1,6 @@
 import { sign } from '../../../lib/receiver/index.ts'
 
-export const key = 'my-webhook-key'
+export const token = 'my-webhook-token'
 export const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 export const url = 'https://receiver.example/webhooks'
 /** Milliseconds since 1970; tests hold it. */
@@ -20,7 +20,7 @@ export async function headersOf(
   changes: Readonly<Record<string, string | undefined>> = {},
   text = body,
 ): Promise<Record<string, string>> {
-  const genuine = await sign(text, { key, secrets: secret, now: atNoon })
+  const genuine = await sign(text, { token, secrets: secret, now: atNoon })
   return Object.fromEntries(
     Object.entries({ ...genuine, ...changes }).filter((each): each is [string, string] => each[1] !== undefined),
   )

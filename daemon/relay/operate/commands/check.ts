@@ -202,7 +202,7 @@ function homeProblems(home: string): readonly string[] {
   try {
     accessSync(nearest, constants.W_OK | constants.X_OK)
     openForChanges(join(home, 'relay.lock'))
-    openForChanges(join(home, 'control.key'))
+    openForChanges(join(home, 'control.token'))
     return bytesLeft(nearest) < leastLeft
       ? [`the disk of ${home} is full, or nearly: make space, at least ${leastLeft / 1024} KiB`]
       : []

@@ -11,7 +11,7 @@ import { systemClock } from '../../clock.ts'
 import { userAgentOf } from '../../send/sender.ts'
 import { sendTest } from '../../send/test-delivery.ts'
 import type { Endpoint } from '../../store/endpoint/relay-endpoint.ts'
-import { controlKey } from '../control/control-key.ts'
+import { controlToken } from '../control/control-token.ts'
 import { readSettings, type SettingFlags } from '../settings/read-settings.ts'
 import { ruleRemedy } from '../settings/rule-remedy.ts'
 import { notedSettings } from '../settings/settings-note.ts'
@@ -67,7 +67,7 @@ type Sent = Omit<Tested, 'closed_circuit'>
 
 /** Calls the running relay; undefined when it cannot be reached. */
 async function testByRelay(outbox: string, port: number, ref: EndpointRef): Promise<Sent | undefined> {
-  const sent = await relayAdminOverControl({ url: `http://127.0.0.1:${port}`, key: () => controlKey(outbox) })
+  const sent = await relayAdminOverControl({ url: `http://127.0.0.1:${port}`, token: () => controlToken(outbox) })
     .test(ref)
     .catch(() => undefined)
   if (!sent) return undefined

@@ -1,6 +1,6 @@
 /**
  * Health, metrics and control over HTTP, on the loopback address only. Health and metrics are for anybody on this machine;
- * everything else needs the key.
+ * everything else needs the control token.
  */
 import * as v from 'valibot'
 import { matchRoute, segmentsOf } from '../../../../lib/base/match-route.ts'
@@ -23,7 +23,7 @@ import { AuditUnwritten, actingAs } from '../../admin/trail.ts'
 import type { RelayEvents } from '../../events.ts'
 import { type Relay, stuckLimit } from '../../relay.ts'
 import type { Metrics } from '../metrics.ts'
-import { controlKey } from './control-key.ts'
+import { controlToken } from './control-token.ts'
 
 export interface Control {
   readonly port: number
@@ -58,7 +58,7 @@ function queryOf(params: URLSearchParams): object {
 /**
  * Listens on 127.0.0.1.
  *
- * `GET /livez`, `GET /readyz`, `GET /metrics`; with `Authorization: Bearer <key>` each call of `calls`. Each change leaves lines
+ * `GET /livez`, `GET /readyz`, `GET /metrics`; with `Authorization: Bearer <token>` each call of `calls`. Each change leaves lines
  * of the audit, unless its caller does so.
  * @throws UsageError when the port is taken
  */
@@ -110,7 +110,7 @@ export async function startControl({ relay, metrics, outbox, port, onFault = () 
   }
 
   const server = controlServer({
-    ...{ key: controlKey(outbox), isAddressed: namesLoopback, open, onFault },
+    ...{ token: controlToken(outbox), isAddressed: namesLoopback, open, onFault },
     respond: (request) => oneOfFew(() => control(request)),
     statusOf: (error) => (error instanceof AuditUnwritten ? 503 : undefined),
   })

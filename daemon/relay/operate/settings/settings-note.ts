@@ -1,4 +1,4 @@
-/** The settings of a running relay, for commands on the same machine: a file next to its control key. */
+/** The settings of a running relay, for commands on the same machine: a file next to its control token. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'

@@ -53,7 +53,7 @@ test(`three relays and two servers, killed in ${rounds} rounds, deliver every ev
     await community.endpoints.upsert({
       network: network.id,
       url: hook.at(path),
-      key: 'key',
+      token: 'key',
       order: path === '/fifo' ? 'fifo' : 'none',
       ...(path === paths.posts ? { events: ['PostCreated'] } : {}),
     })

@@ -1,6 +1,6 @@
 /** The view of an operator on several relays, and the actions on them, by the command line and by any control port. */
 import { expect, test } from 'vitest'
-import { controlKey } from '../../../../daemon/relay/operate/control/control-key.ts'
+import { controlToken } from '../../../../daemon/relay/operate/control/control-token.ts'
 import { testPostgres } from '../../../support/postgres.ts'
 import { ended } from '../../../support/program.ts'
 import { endpoint, event, events, until } from '../support.ts'
@@ -22,7 +22,7 @@ async function control(group: Cluster, relay: RelayProcess, method: string, path
   const port = relay.log().find(({ message }) => message === 'relay.started')?.['control']
   const reply = await fetch(`http://127.0.0.1:${port}${path}`, {
     method,
-    headers: { authorization: `Bearer ${controlKey(group.address)}` },
+    headers: { authorization: `Bearer ${controlToken(group.address)}` },
     ...(body ? { body: JSON.stringify(body) } : {}),
   })
   return { status: reply.status, body: await reply.json() }

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { controlKey } from '../../../../daemon/relay/operate/control/control-key.ts'
+import { controlToken } from '../../../../daemon/relay/operate/control/control-token.ts'
 import { relayAdminOverControl } from '../../../../lib/panel/index.ts'
 import { endpoint, event, events, status, until } from '../support.ts'
 import { controlled } from './controlled.ts'
@@ -19,7 +19,7 @@ test('leaves lines of the audit for each change, with the person, unless its cal
   await append(endpoint(hook.url), event('a'))
   await until(async () => JSON.stringify(await ask('GET', '/deliveries?state=dead')).includes('"a"'), 'it is dead')
   hook.respond = status(204)
-  const key = { authorization: `Bearer ${controlKey(directory)}` }
+  const key = { authorization: `Bearer ${controlToken(directory)}` }
   const changes = [
     'endpoints/7/test',
     'endpoints/7/disable',
@@ -35,7 +35,7 @@ test('leaves lines of the audit for each change, with the person, unless its cal
   await ask('GET', '/status')
   await ask('POST', '/resends', { event_id: 'unknown' })
   await ask('POST', '/networks/1/endpoints/7/test', {}, { ...key, 'folkmoot-audited': 'yes' })
-  await relayAdminOverControl({ url: `http://127.0.0.1:${port}`, key: controlKey(directory) }).disable({
+  await relayAdminOverControl({ url: `http://127.0.0.1:${port}`, token: controlToken(directory) }).disable({
     network_id: '1',
     endpoint_id: '7',
   })

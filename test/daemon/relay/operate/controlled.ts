@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
 import { combine } from '../../../../daemon/relay/events.ts'
 import { startControl } from '../../../../daemon/relay/operate/control/control.ts'
-import { controlKey } from '../../../../daemon/relay/operate/control/control-key.ts'
+import { controlToken } from '../../../../daemon/relay/operate/control/control-token.ts'
 import { createMetrics } from '../../../../daemon/relay/operate/metrics.ts'
 import { noteSettings, withdrawSettings } from '../../../../daemon/relay/operate/settings/settings-note.ts'
 import type { Relay } from '../../../../daemon/relay/relay.ts'
@@ -21,12 +21,12 @@ export async function controlled(respond = status(204), other?: string) {
   onTestFinished(() => control.close())
   noteSettings(outbox, { ...all.relay.settings, controlPort: control.port })
   onTestFinished(() => withdrawSettings(outbox))
-  const key = controlKey(outbox)
+  const token = controlToken(outbox)
   const ask = async (
     method: string,
     path: string,
     body?: object,
-    headers: Record<string, string> = { authorization: `Bearer ${key}` },
+    headers: Record<string, string> = { authorization: `Bearer ${token}` },
   ) => {
     const response = await fetch(`http://127.0.0.1:${control.port}${path}`, {
       method,

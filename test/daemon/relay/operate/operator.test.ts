@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { openOperatorStore, storePath } from '../../../../daemon/relay/open-store.ts'
 import { deliveries as showDeliveries, status as showStatus } from '../../../../daemon/relay/operate/commands/inspect.ts'
 import { testEndpoint } from '../../../../daemon/relay/operate/commands/test-endpoint.ts'
-import { controlKey, controlKeyPath } from '../../../../daemon/relay/operate/control/control-key.ts'
+import { controlToken, controlTokenPath } from '../../../../daemon/relay/operate/control/control-token.ts'
 import { widthOf } from '../../../../daemon/table.ts'
 import { run } from '../../../support/command.ts'
 import { temporaryDirectory } from '../../../support/directory.ts'
@@ -300,10 +300,10 @@ describe('the control', () => {
       ['POST', '/networks/1/endpoints/7/test'],
     ] as const)
       expect((await ask(method, path, undefined, { authorization: 'Bearer wrong' })).status).toBe(401)
-    expect(statSync(controlKeyPath(directory)).mode & 0o777).toBe(0o600)
+    expect(statSync(controlTokenPath(directory)).mode & 0o777).toBe(0o600)
     expect((await ask('GET', '/status')).status).toBe(200)
-    expect((await ask('GET', '/status', undefined, { authorization: `bearer ${controlKey(directory)}` })).status).toBe(200)
-    expect((await ask('GET', '/status', undefined, { authorization: controlKey(directory) })).status).toBe(401)
+    expect((await ask('GET', '/status', undefined, { authorization: `bearer ${controlToken(directory)}` })).status).toBe(200)
+    expect((await ask('GET', '/status', undefined, { authorization: controlToken(directory) })).status).toBe(401)
     expect((await ask('GET', '/nothing')).status).toBe(404)
   })
 
@@ -313,7 +313,7 @@ describe('the control', () => {
       expect(await ask('HEAD', path, undefined, {})).toEqual({ status: 200, body: '' })
     const socket = connect(port, '127.0.0.1')
     socket.end(
-      `POST /resends HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${controlKey(directory)}\r\nContent-Length: 9\r\n\r\n{"all`,
+      `POST /resends HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${controlToken(directory)}\r\nContent-Length: 9\r\n\r\n{"all`,
     )
     await once(socket.resume(), 'close')
     expect((await ask('GET', '/status')).status).toBe(200)

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { type OpenRelayAdmin, relayAdmin } from '../../../../daemon/relay/admin/admin.ts'
 import { embeddedBackend } from '../../../../daemon/relay/admin/backend.ts'
 import { startControl } from '../../../../daemon/relay/operate/control/control.ts'
-import { controlKey } from '../../../../daemon/relay/operate/control/control-key.ts'
+import { controlToken } from '../../../../daemon/relay/operate/control/control-token.ts'
 import { createMetrics } from '../../../../daemon/relay/operate/metrics.ts'
 import { type RelayAdmin, relayAdminOverControl } from '../../../../lib/panel/index.ts'
 import { type Bench, bench, endpoint, event, events, receiver, status, until } from '../support.ts'
@@ -20,7 +20,7 @@ const closed = (admin: OpenRelayAdmin): RelayAdmin => {
 async function controlOf({ relay, directory }: Bench) {
   const control = await startControl({ relay, metrics: createMetrics(() => relay, '0.0.0'), outbox: directory, port: 0 })
   onTestFinished(() => control.close())
-  return { url: `http://127.0.0.1:${control.port}`, key: controlKey(directory) }
+  return { url: `http://127.0.0.1:${control.port}`, token: controlToken(directory) }
 }
 
 const ways: Readonly<Record<string, (all: Bench) => RelayAdmin | Promise<RelayAdmin>>> = {
@@ -260,13 +260,13 @@ describe.each(Object.entries(ways))('%s', (_, adminOf) => {
 describe('the control port', () => {
   test('says nothing about deliveries without the key', async () => {
     const all = await bench()
-    const { url, key } = await controlOf(all)
+    const { url, token } = await controlOf(all)
     const paths = ['status', 'activity?minutes=5', 'deliveries?limit=5', 'deliveries/count', 'deliveries/1', 'resends/1']
     const without = await Promise.all(paths.map(async (path) => (await fetch(`${url}/${path}`)).status))
     expect(without).toEqual(paths.map(() => 401))
     expect((await fetch(`${url}/resends`, { method: 'POST', body: '{}' })).status).toBe(401)
-    const wrong = relayAdminOverControl({ url, key: `${key}x` })
-    await expect(wrong.status({ network_id: '1' })).rejects.toThrow('refuses the control key')
+    const wrong = relayAdminOverControl({ url, token: `${token}x` })
+    await expect(wrong.status({ network_id: '1' })).rejects.toThrow('refuses the control token')
   })
 
   test.each([
@@ -281,8 +281,8 @@ describe('the control port', () => {
     ['status?all=1', 'there is no `all` here'],
   ])('refuses %s: %s', async (path, problem) => {
     const all = await bench()
-    const { url, key } = await controlOf(all)
-    const reply = await fetch(`${url}/${path}`, { headers: { authorization: `Bearer ${key}` } })
+    const { url, token } = await controlOf(all)
+    const reply = await fetch(`${url}/${path}`, { headers: { authorization: `Bearer ${token}` } })
     expect([reply.status, await reply.json()]).toEqual([422, { error: expect.stringContaining(problem) }])
   })
 
@@ -294,8 +294,8 @@ describe('the control port', () => {
     ['no delivery a second', { per_second: 0, ids: ['1'] }, 'per_second takes deliveries per second, above 0'],
   ])('refuses a resend of %s', async (_, selection, problem) => {
     const all = await bench()
-    const { url, key } = await controlOf(all)
-    const headers = { authorization: `Bearer ${key}` }
+    const { url, token } = await controlOf(all)
+    const headers = { authorization: `Bearer ${token}` }
     const body = JSON.stringify({ per_second: 5, actor: 'Ada', ...selection })
     const reply = await fetch(`${url}/resends`, { method: 'POST', headers, body })
     expect([reply.status, await reply.json()]).toEqual([422, { error: expect.stringContaining(problem) }])

@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { relayAdmin } from '../../../../daemon/relay/admin/admin.ts'
 import { openOperatorStore } from '../../../../daemon/relay/open-store.ts'
 import { startControl } from '../../../../daemon/relay/operate/control/control.ts'
-import { controlKey } from '../../../../daemon/relay/operate/control/control-key.ts'
+import { controlToken } from '../../../../daemon/relay/operate/control/control-token.ts'
 import { createMetrics } from '../../../../daemon/relay/operate/metrics.ts'
 import type { OperatorStore } from '../../../../daemon/relay/store/operator/operator-store.ts'
 import type { DeliveryFilter } from '../../../../lib/relay/relay-admin.ts'
@@ -113,7 +113,7 @@ describe('skip', () => {
     const { port, close } = await startControl({ relay: made.relay, metrics, outbox: made.directory, port: 0 })
     onTestFinished(close)
     const post = async (id: string, body: object) => {
-      const headers = { authorization: `Bearer ${controlKey(made.directory)}` }
+      const headers = { authorization: `Bearer ${controlToken(made.directory)}` }
       const url = `http://127.0.0.1:${port}/networks/1/endpoints/${id}/skip`
       const reply = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })
       return [reply.status, reply.status === 200 ? await reply.json() : null]

@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { relayAdmin } from '../../../../daemon/relay/admin/admin.ts'
 import { openOperatorStore } from '../../../../daemon/relay/open-store.ts'
 import { startControl } from '../../../../daemon/relay/operate/control/control.ts'
-import { controlKey } from '../../../../daemon/relay/operate/control/control-key.ts'
+import { controlToken } from '../../../../daemon/relay/operate/control/control-token.ts'
 import { createMetrics } from '../../../../daemon/relay/operate/metrics.ts'
 import { ended } from '../../../support/program.ts'
 import { type Bench, bench, endpoint, event, events, receiver, status, until } from '../support.ts'
@@ -38,7 +38,7 @@ async function control({ relay, directory }: Pick<Bench, 'relay' | 'directory'>)
   return (path: string, body?: string) =>
     fetch(`http://127.0.0.1:${port}${path}`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${controlKey(directory)}` },
+      headers: { authorization: `Bearer ${controlToken(directory)}` },
       ...(body === undefined ? {} : { body }),
     })
 }

@@ -17,6 +17,6 @@ test('a receiver verifies a delivery with the public key alone', async () => {
   const [{ headers = {}, body = '' } = {}] = hook.received
   expect(headers['webhook-signature']).toMatch(/^v1a,/)
   const key = String(headers.authorization).slice('Bearer '.length)
-  const delivery = receive({ headers, body }, { key, secrets: whpk })
+  const delivery = receive({ headers, body }, { token: key, secrets: whpk })
   await expect(delivery).resolves.toMatchObject({ event: { event_id: 'a' } })
 })

@@ -12,7 +12,7 @@ import type { Json } from '../../../support/json.ts'
 import { onLoopback } from '../../../support/on-loopback.ts'
 import { folkmoot } from '../../../support/program.ts'
 
-const key = 'my-webhook-key'
+const key = 'my-webhook-token'
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 
 interface Taken {
@@ -25,7 +25,7 @@ async function startApplication(...statuses: readonly number[]) {
   const taken: Taken[] = []
   const next = [...statuses]
   const origin = await onLoopback(async (request, response) => {
-    const { event } = await receive(request, { key, secrets: secret })
+    const { event } = await receive(request, { token: key, secrets: secret })
     taken.push({ event_type: event.event_type, headers: request.headers })
     response.writeHead(next.shift() ?? 204).end()
   })
@@ -43,7 +43,7 @@ async function startServer(...flags: readonly string[]) {
   return { ...server, storage }
 }
 
-const listening = (storage: string): readonly string[] => ['listen', '--storage', storage, '--key', key, '--secret', secret]
+const listening = (storage: string): readonly string[] => ['listen', '--storage', storage, '--token', key, '--secret', secret]
 
 const startListener = (storage: string, ...flags: readonly string[]) => begun(...listening(storage), ...flags)
 
