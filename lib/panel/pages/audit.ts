@@ -11,14 +11,15 @@ import { type Html, html } from '../ui/html.ts'
 import {
   empty,
   field,
+  filterProblems,
   momentField,
   momentLabel,
   noProblems,
+  nothingListed,
   option,
   own,
   type Problems,
   problemsOf,
-  summary,
   table,
   time,
 } from '../ui/parts.ts'
@@ -115,7 +116,7 @@ async function show(view: View): Promise<PanelResponse> {
     .list({ network: view.id, per_page: pageSize, ...conditionsOf(filter), ...(cursor === '' ? {} : { cursor }) })
     .then(
       (found) => ({ ...found, problems: noProblems }),
-      (error: unknown) => ({ items: [], next: null, problems: problemsOf(error, names) }),
+      (error: unknown) => ({ items: [], next: null, problems: filterProblems(problemsOf(error, names), filter) }),
     )
   const { items, next, problems } = found
   const isFiltered = Object.keys(filter).length > 0
@@ -126,7 +127,7 @@ async function show(view: View): Promise<PanelResponse> {
     : empty('No entry yet', 'The next change of a key or an endpoint is listed here.')
   const content = html`<div class="head"><h1>Audit</h1><div class="end">${items.length > 0 && html`<a class="button" href="${view.link('audit/export', filter)}">Export</a>`}</div></div>
 <p class="soft">Every change of keys, endpoints and settings, and every resend. Entries stay: erasing a person only removes the name and free text from those about that person.</p>
-${summary(problems)}${filterForm(view, filter, problems)}${items.length > 0 ? entries : problems.size === 0 && next === null && none}
+${nothingListed(problems)}${filterForm(view, filter, problems)}${items.length > 0 ? entries : problems.size === 0 && next === null && none}
 <nav class="pager" aria-label="Pages">${cursor !== '' && html`<a href="${view.link('audit', filter)}">Newest</a>`}${next !== null && html`<a href="${view.link('audit', { ...filter, after: next })}">Older</a>`}</nav>`
   return page(layout(view, 'Audit', content), problems.size > 0 ? 422 : 200)
 }

@@ -12,7 +12,7 @@ import { type PanelResponse, page } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
 import { jsonView } from '../ui/json-view.ts'
-import { badge, empty, news, note, number, own, type Tone, table, time } from '../ui/parts.ts'
+import { badge, empty, news, nothingListed, number, own, type Tone, table, time } from '../ui/parts.ts'
 import { type FilterQuery, filterForm, filterFrom, hiddenFields } from './delivery-filter.ts'
 
 const pageSize = 50
@@ -123,7 +123,7 @@ ${mayResend && html`<td class="pick">${each.state !== 'pending' && html`<input t
       html`<div class="head"><h1>Deliveries</h1></div>
 ${view.query.get('done') === 'nothing' && news('bad', html`<p>Nothing is selected. Select at least one delivery.</p>`)}
 ${relayNote(result)}${filterForm(view, given, endpoints)}${resend}
-${isWrong ? note('bad', html`<p>The filter has a value that cannot be right. Nothing is listed.</p>`) : result.there && (items.length > 0 ? listed : none)}
+${isWrong ? nothingListed(given.problems) : result.there && (items.length > 0 ? listed : none)}
 ${isPartial && items.length > 0 && html`<p class="soft">${more}</p>`}<nav class="pager" aria-label="Pages">${after !== '' && html`<a href="${view.link('deliveries', given.query)}">Newest</a>`}
 ${next !== null && html`<a href="${view.link('deliveries', { ...given.query, after: next })}">Older</a>`}</nav>`,
     ),

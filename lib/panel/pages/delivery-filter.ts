@@ -10,7 +10,7 @@ import { outcomeWords, stateWords } from '../layout/wording.ts'
 import type { Form } from '../request/form.ts'
 import type { View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
-import { field, momentField, momentLabel, option, own, type Problems, time } from '../ui/parts.ts'
+import { field, filterProblems, momentField, momentLabel, option, own, type Problems, time } from '../ui/parts.ts'
 
 const { network_id: _, ...conditions } = deliveryFilter.entries
 const schema = v.object(conditions)
@@ -61,10 +61,11 @@ export function filterFrom(form: Form): GivenFilter {
   const result = v.safeParse(schema, given)
   for (const { path, message } of result.issues ?? []) {
     const name = names.find((each) => each === path?.[0]?.key)
-    if (name) problems.set(name, `${labels[name]} ${message}`)
+    const says = name === 'state' ? `is one of ${Object.values(stateWords).join(', ')}` : message
+    if (name) problems.set(name, `${labels[name]} ${says}`)
   }
   if (outcome !== undefined && !Object.hasOwn(outcomeWords, outcome)) problems.set('outcome', 'Outcome does not exist')
-  return { query, problems, filter: result.success ? result.output : {} }
+  return { query, problems: filterProblems(problems, query), filter: result.success ? result.output : {} }
 }
 
 /** A filter in words, before a change that goes by it. */

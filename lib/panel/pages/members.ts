@@ -6,7 +6,18 @@ import { nameIn, personal, personLink, stateNames, stateOf } from '../layout/per
 import { type PanelResponse, page } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
-import { empty, news, noProblems, number, type Problems, problemsOf, table, time } from '../ui/parts.ts'
+import {
+  empty,
+  filterProblems,
+  news,
+  noProblems,
+  nothingListed,
+  number,
+  type Problems,
+  problemsOf,
+  table,
+  time,
+} from '../ui/parts.ts'
 import { importLink } from './import.ts'
 import { memberLinks } from './member-acts.ts'
 import { bulkForm, tick } from './member-bulk.ts'
@@ -45,7 +56,7 @@ async function list(view: View): Promise<PanelResponse> {
     .list(view.id, { ...memberQueryOf(filter), ...paging })
     .then(
       (found) => ({ ...found, problems: noProblems }),
-      (error: unknown) => ({ items: [], next: null, problems: problemsOf(error, shownFields) }),
+      (error: unknown) => ({ items: [], next: null, problems: filterProblems(problemsOf(error, shownFields), filter) }),
     )
   const { items, next, problems, total_count = 0, total_count_capped } = found
   const { state: here = '', ...others } = filter
@@ -71,7 +82,7 @@ async function list(view: View): Promise<PanelResponse> {
       'Members',
       html`<div class="head"><h1>Members</h1><div class="end">${memberEntryLinks(view)}${importLink(view)}${exportLink(view, filter)}</div></div>
 <p class="soft">Everyone who is or was a member of this network.</p>
-${view.query.get('done') === 'invited' && news('good', html`<p>The person is invited.</p>`)}${problems.get('') !== undefined && news('bad', html`<p>${problems.get('')}</p>`)}
+${view.query.get('done') === 'invited' && news('good', html`<p>The person is invited.</p>`)}${nothingListed(problems)}
 ${await memberFilterForm(view, filter, problems)}${choice}${problems.size === 0 && counted}${items.length > 0 ? members : problems.size === 0 && none}${items.length > 0 && bulkForm(view, filter, total_count)}
 <nav class="pager" aria-label="Pages">${after !== '' && html`<a href="${view.link('members', filter)}">${first}</a>`}${
         next !== null && html`<a href="${view.link('members', { ...filter, after: next })}">${following}</a>`

@@ -74,7 +74,9 @@ export function problemsOf(error: unknown, fields: readonly string[]): Problems 
   if (!isRefusal(error)) throw error
   const problems = new Map<string, string>()
   let last = ''
-  for (const sentence of error.message.split('; ')) {
+  for (const whole of error.message.split('; ')) {
+    // A form has its choices, so a long list of them says nothing more.
+    const sentence = whole.replace(/\bof (?:[^\s,]+, ){9,}[^\s,]+/, 'of those that the form offers')
     const [, name = ''] = /^([a-zA-Z_]+)(?:\.\w+)* /.exec(sentence) ?? []
     const starts = fields.includes(name)
     if (starts) last = name
@@ -131,6 +133,17 @@ export function summary(problems: Problems): Html | '' {
   if (whole !== undefined) return html`<div class="note bad" role="alert" ${start}><p>${capital(whole)}</p></div>`
   return note('bad', html`<p>Nothing was saved: a value is refused. See below.</p>`)
 }
+
+/** A sentence that begins with the name of a field. */
+const spoken = (text: string): string => capital(text).replace(/^\w+/, (name) => name.replaceAll('_', ' '))
+
+/** The problems of a filter, each with the value that it is about. */
+export const filterProblems = (problems: Problems, query: Readonly<Partial<Record<string, string>>>): Problems =>
+  new Map([...problems].map(([name, text]) => [name, query[name] ? `“${query[name]}” isn’t possible: ${spoken(text)}` : text]))
+
+/** The news that a filter finds nothing because of its values. */
+export const nothingListed = (problems: Problems): Html | false =>
+  problems.size > 0 && note('bad', html`<p>Nothing is listed. ${[...problems.values()].map(capital).join('. ')}.</p>`)
 
 export const option = (value: string, label: string, chosen: string): Html =>
   html`<option value="${value}" ${value === chosen && html`selected`}>${label}</option>`
