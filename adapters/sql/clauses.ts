@@ -69,7 +69,7 @@ export function clausesOf(dialect: Dialect) {
     ...Object.entries(contains).flatMap(([name, texts = []]) =>
       texts.map((text) => {
         const wanted = encodeWanted(dialect, 'text', text)
-        return wanted === undefined ? 'FALSE' : `${dialect.placeOf(add(wanted), quoted(name))} > 0`
+        return wanted === undefined ? 'FALSE' : dialect.contains(quoted(name), text, add)
       }),
     ),
   ]

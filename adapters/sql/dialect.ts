@@ -24,8 +24,15 @@ export interface Dialect {
   oneOf(column: string, type: ColumnType, values: readonly SqlValue[], add: (value: List) => string): string
   /** A condition that a column has one of the values of a list of any length, which is one parameter (`list`). */
   among(column: string, type: ColumnType, parameter: string): string
-  /** The place of a text in another one, from 1; 0 if it does not occur there. */
-  placeOf(text: string, within: string): string
+  /** A condition that a text occurs in a column. */
+  contains(column: string, text: string, add: (value: List) => string): string
+  /** Where it has an index of the parts of texts: a condition on rows of that index, whose ids are in `rowid`. None for short parts. */
+  matching?(index: string, parts: readonly string[], add: (value: List) => string): string | undefined
+  /**
+   * The statements that make an index of the parts of the texts of a column, and fill it; none where the database cannot.
+   * @param trigrams see `Existing`
+   */
+  searchIndex(table: string, column: string, trigrams: string | undefined): readonly string[]
   /** A list as one parameter. */
   list(values: readonly SqlValue[]): List
   /** The type of a column as DDL, collation included. */
@@ -60,6 +67,9 @@ export interface Dialect {
 
 /** A name of this package in SQL; these names have no quotes in them. */
 export const quoted = (name: string): string => `"${name}"`
+
+/** The name of the index of the parts of a table's texts. */
+export const searchName = (table: string): string => `${table}_search`
 
 /** A text as an SQL literal, for DDL, which takes no parameters. */
 export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`

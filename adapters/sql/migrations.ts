@@ -8,7 +8,7 @@
  *   database.
  */
 import { StorageError } from '../../lib/storage/contract.ts'
-import type { Dialect } from './dialect.ts'
+import { type Dialect, searchName } from './dialect.ts'
 import { fillDerived, type Query } from './fill.ts'
 import { addColumn, createIndex, createTable, type SqlTable } from './schema.ts'
 
@@ -31,6 +31,8 @@ export interface Existing {
   readonly tables: ReadonlyMap<string, ReadonlySet<string>>
   /** Names of indexes, as in the catalogue. */
   readonly indexes: ReadonlySet<string>
+  /** The schema of PostgreSQL's extension `pg_trgm`, if it is installed, and the role may make an index of it. */
+  readonly trigrams?: string | undefined
   /** Statements that come before all others. */
   readonly first: readonly string[]
 }
@@ -71,6 +73,12 @@ function stepsFor(dialect: Dialect, { steps = {} }: Schema, existing: Existing):
   return Object.entries(steps).flatMap(([to, step]) => (Number(to) > version ? step(existing, dialect) : []))
 }
 
+/** The index of the parts of texts, if it is missing and can be made. */
+function searchFor(dialect: Dialect, { name, searched }: SqlTable, { tables, indexes, trigrams }: Existing): readonly string[] {
+  const index = searchName(name)
+  return searched === undefined || tables.has(index) || indexes.has(index) ? [] : dialect.searchIndex(name, searched, trigrams)
+}
+
 function additionsFor(dialect: Dialect, { version, tables }: Schema, existing: Existing): string[] {
   const additions = [...existing.first]
   for (const table of tables.some(({ name }) => name === meta.name) ? tables : [meta, ...tables]) {
@@ -82,6 +90,7 @@ function additionsFor(dialect: Dialect, { version, tables }: Schema, existing: E
     const indexes = (table.indexes ?? []).filter(({ name }) => !existing.indexes.has(dialect.indexName(name)))
     additions.push(...indexes.map((index) => createIndex(dialect, table, index)))
   }
+  additions.push(...tables.flatMap((table) => searchFor(dialect, table, existing)))
   if (existing.version !== version)
     additions.push(
       `INSERT INTO ${dialect.table(meta.name)} ("name", "value") VALUES ('${versionRow}', '${version}') ON CONFLICT ("name") DO UPDATE SET "value" = excluded."value"`,
@@ -141,7 +150,9 @@ export async function requireMigrated(
   schema: Schema,
   remedy = 'run `folkmoot migrate` first',
 ): Promise<void> {
-  const { found, steps, additions } = await missingIn(database, schema)
+  // An extension of PostgreSQL may have come since. Its index makes searches faster, and is none of what a store needs.
+  const existing = async () => ({ ...(await database.existing()), trigrams: undefined })
+  const { found, steps, additions } = await missingIn({ ...database, existing }, schema)
   await database.rollback()
   const missing = steps.length + additions.length
   if (missing === 0) return

@@ -32,6 +32,8 @@ export interface SqlTable {
   /** The columns of the primary key. None where a column has its own. */
   readonly key?: readonly string[]
   readonly indexes?: readonly SqlIndex[]
+  /** A column of texts whose parts are searched. */
+  readonly searched?: string
   /** Constraints of a new table, as DDL. Nothing adds them to a table that exists. */
   readonly constraints?: readonly string[]
   /** The text of one engine after the closing parenthesis. */

@@ -4,7 +4,7 @@ import { recordsText } from '../../lib/outbox/text.ts'
 import { isFurther } from '../../lib/storage/conditions.ts'
 import type { LockStrength, Within } from '../../lib/storage/contract.ts'
 import { type Add, clausesOf, isUnusual } from './clauses.ts'
-import { type Dialect, quoted, type SqlValue } from './dialect.ts'
+import { type Dialect, quoted, type SqlValue, searchName } from './dialect.ts'
 import { preparedFor } from './prepared.ts'
 import type { RowQuery, Statement } from './statement.ts'
 import { type AnyRow, encodeValue, encodeWanted, type TableShape } from './values.ts'
@@ -21,9 +21,13 @@ function isOnce({ table, column, where }: Within): boolean {
   return table.columns[column]?.nullable === false && table.unique.some((key) => key.includes(column) && key.every(isOne))
 }
 
-/** The ids from which a query in their order begins, if it does. */
-const leadingOf = ({ where = {}, within = [], order }: RowQuery): Within | undefined =>
-  (order?.by ?? 'id') === 'id' && !('id' in where) ? within.find(isOnce) : undefined
+/** The ids from which a query in their order begins. */
+interface Leading {
+  /** The rows of another table, if it is these. */
+  readonly within?: Within
+  /** @param seek the condition of a place, by the name of the column with the ids */
+  ids(add: Add, seek: (of: TableShape, column: string) => readonly string[]): string
+}
 
 /** The statements of one dialect. */
 export type Statements = ReturnType<typeof statementsOf>
@@ -32,17 +36,36 @@ export function statementsOf(dialect: Dialect) {
   const { parameters, conditions, further, named, clause, placeIn, beyond, ordering, bounds, isWritten } = clausesOf(dialect)
   const preparedOf = preparedFor(dialect)
   const columnsOf = (table: TableShape): string => preparedOf(table).list
+
+  /** The ids from which a query begins, if it does: those that another table names, or those of an index of texts. */
+  function leadingOf(table: TableShape, { where = {}, within = [], contains = {}, order }: RowQuery): Leading | undefined {
+    if ((order?.by ?? 'id') !== 'id' || 'id' in where) return undefined
+    const once = within.find(isOnce)
+    if (once)
+      return {
+        within: once,
+        ids: (add, seek) => `SELECT ${quoted(once.column)} AS "named_id" ${named(once, add, seek(once.table, once.column))}`,
+      }
+    const { column, holds = [] } = table.searched ?? {}
+    const texts = Object.entries(contains).flatMap(([name, texts = []]) => (name === column || holds.includes(name) ? texts : []))
+    const index = searchName(table.name)
+    const indexed: TableShape = { ...table, columns: { rowid: { type: 'id', nullable: false } } }
+    if (dialect.matching?.(index, texts, () => '') === undefined) return undefined
+    const ids: Leading['ids'] = (add, seek) =>
+      `SELECT rowid AS "named_id" FROM ${dialect.table(index)}${clause([...seek(indexed, 'rowid'), dialect.matching?.(index, texts, add) ?? ''])}`
+    return { ids }
+  }
   const append = `INSERT INTO ${dialect.table('outbox')} ("records") VALUES (${dialect.parameter(1)})`
 
   /**
    * A SELECT without its order and its limits.
    * @param leading the ids that another table names, in whose order the rows are read: a page then costs as much as a page
    */
-  function source(table: TableShape, query: RowQuery, add: Add, columns: string, leading: Within | undefined): string {
+  function source(table: TableShape, query: RowQuery, add: Add, columns: string, leading: Leading | undefined): string {
     const { where = {}, within = [], order, after } = query
     const { by, direction } = order ?? upwards
     const others = within
-      .filter((one) => one !== leading)
+      .filter((one) => one !== leading?.within)
       .map((one) =>
         leading
           ? `EXISTS (SELECT 1 ${named(one, add, [`${quoted(one.column)} = "named_id"`])})`
@@ -52,16 +75,14 @@ export function statementsOf(dialect: Dialect) {
     const name = dialect.table(table.name)
     const seek = (of: TableShape, column: string) => (after === undefined ? [] : [beyond(of, column, direction, after, add)])
     if (!leading) return `SELECT ${columns} FROM ${name}${clause([...all, ...seek(table, by)])}`
-    const { table: other, column } = leading
-    const ids = `SELECT ${quoted(column)} AS "named_id" ${named(leading, add, seek(other, column))}`
     // CROSS JOIN: SQLite then reads the ids first.
-    return `SELECT ${columns} FROM (${ids}) AS named CROSS JOIN ${name}${clause(['"id" = "named_id"', ...all])}`
+    return `SELECT ${columns} FROM (${leading.ids(add, seek)}) AS named CROSS JOIN ${name}${clause(['"id" = "named_id"', ...all])}`
   }
 
   /** Everything of a SELECT but its limits. */
   function selection(table: TableShape, query: RowQuery, add: Add, columns: string = columnsOf(table)): string {
     const { by, direction } = query.order ?? upwards
-    const leading = leadingOf(query)
+    const leading = leadingOf(table, query)
     const order = leading ? ` ORDER BY "named_id" ${direction === 'asc' ? 'ASC' : 'DESC'}` : ordering(table, by, direction)
     return `${source(table, query, add, columns, leading)}${order}`
   }
@@ -177,7 +198,7 @@ export function statementsOf(dialect: Dialect) {
 
     count(table: TableShape, query: RowQuery): Statement {
       const { values, add } = parameters()
-      const rows = `${source(table, query, add, '1', leadingOf(query))}${bounds(query, add)}`
+      const rows = `${source(table, query, add, '1', leadingOf(table, query))}${bounds(query, add)}`
       return { sql: `SELECT count(*) FROM (${rows}) AS counted`, values, hasOwnPlan: isFurther(query), reads: table.name }
     },
 

@@ -15,6 +15,8 @@ export interface TableShape {
   readonly indexes: readonly (readonly string[])[]
   /** See `Table`: an index with one of these columns leaves out the rows that have its value. */
   readonly usual?: Readonly<Record<string, string>>
+  /** See `Table`. */
+  readonly searched?: { readonly column: string; readonly holds: readonly string[] }
 }
 
 /** A column as these adapters need it. */

@@ -84,6 +84,8 @@ export interface Table<R extends Row = Row, New = unknown> {
    * then costs nothing when one is added.
    */
   readonly usual?: Readonly<Record<string, string>>
+  /** A text whose parts are searched, so that an adapter may index them, and columns whose whole text is in it. No text has NUL. */
+  readonly searched?: { readonly column: string; readonly holds: readonly string[] }
   /** Its rows are added and read; the scoped transaction refuses every change of one. */
   readonly appendOnly?: true
   /** Types only; never set. */
@@ -190,7 +192,7 @@ const common = { id: id(), network_id: id(), created_at: timestamp(), updated_at
  * @param columns its own columns, in addition to `id`, `network_id`, `created_at` and `updated_at`, which every table has
  * @param keys `unique` and `indexes` name columns. The network is put before each and the id after each index. With `global`
  * the keys hold across networks: API keys are looked up before the network is known. With `appendOnly` no row is changed.
- * `usual` names values of columns that are never null: see `Table`.
+ * `usual` names values of columns that are never null: see `Table`, also for `searched`.
  */
 export function table<const C extends Columns>(
   name: string,
@@ -199,6 +201,7 @@ export function table<const C extends Columns>(
     unique?: Key<C>[]
     indexes?: Key<C>[]
     usual?: Readonly<Record<string, string>>
+    searched?: { column: keyof C & string; holds: (keyof C & string)[] }
     global?: boolean
     appendOnly?: boolean
   } = {},
@@ -216,6 +219,7 @@ export function table<const C extends Columns>(
     unique,
     indexes,
     ...(keys.usual ? { usual: keys.usual } : {}),
+    ...(keys.searched ? { searched: keys.searched } : {}),
     ...(keys.appendOnly ? { appendOnly: true } : {}),
   })
 }

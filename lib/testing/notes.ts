@@ -16,7 +16,11 @@ export const notes = table(
     due_at: nullable(timestamp()),
     extra: json<unknown>(),
   },
-  { unique: [['slug'], ['folder', 'title']], indexes: [['folder'], ['title'], ['stock']] },
+  {
+    unique: [['slug'], ['folder', 'title']],
+    indexes: [['folder'], ['title'], ['stock']],
+    searched: { column: 'title', holds: [] },
+  },
 )
 
 export type Note = RowIn<typeof notes>

@@ -4,7 +4,7 @@ import type { Storage } from '../storage/contract.ts'
 import type { Table } from '../storage/table.ts'
 
 /** A table as an adapter needs it: no row types, so that tables of all rows fit into one list. */
-export type TableDefinition = Pick<Table, 'name' | 'columns' | 'unique' | 'indexes' | 'usual'>
+export type TableDefinition = Pick<Table, 'name' | 'columns' | 'unique' | 'indexes' | 'usual' | 'searched'>
 
 /** One fresh, empty storage, and the ways to look behind it. */
 export interface StorageUnderTest {

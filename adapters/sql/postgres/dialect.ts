@@ -1,6 +1,6 @@
 /** SQL as PostgreSQL speaks it. All tables are in a separate schema, next to the host's tables. */
 import type { Dialect } from '../dialect.ts'
-import { quoted } from '../dialect.ts'
+import { quoted, searchName } from '../dialect.ts'
 
 export const defaultSchema = 'folkmoot'
 
@@ -40,7 +40,15 @@ export function postgresDialect(schema: string): PostgresDialect {
     parameter: (place) => `$${place}`,
     oneOf: (column, type, values, add) => `${column} = ANY(${add(values)}::${elements[type]}[])`,
     among: (column, type, parameter) => `${column} = ANY(${parameter}::${elements[type]}[])`,
-    placeOf: (text, within) => `strpos(${within}, ${text})`,
+    // Not `strpos`: an index of `pg_trgm` knows LIKE alone.
+    contains: (column, text, add) => `${column} LIKE ${add(`%${text.replace(/[\\%_]/g, '\\$&')}%`)}`,
+    searchIndex: (name, column, trigrams) =>
+      trigrams === undefined
+        ? []
+        : [
+            // Without a list of pending entries, which every search would read.
+            `CREATE INDEX ${quoted(searchName(name))} ON ${quoted(schema)}.${quoted(name)} USING gin (${quoted(column)} ${quoted(trigrams)}.gin_trgm_ops) WITH (fastupdate = off)`,
+          ],
     list: (values) => values,
     types: {
       identity: 'bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY',

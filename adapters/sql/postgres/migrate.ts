@@ -65,10 +65,12 @@ export async function existingIn(client: PgClient, dialect: PostgresDialect): Pr
   const { schema } = dialect
   const found = await send(
     client,
-    `SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1), to_regclass($2) IS NOT NULL, current_setting('server_encoding')`,
+    `SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1), to_regclass($2) IS NOT NULL, current_setting('server_encoding'),
+       (SELECT nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE extname = 'pg_trgm'
+          AND COALESCE(pg_has_role((SELECT relowner FROM pg_class WHERE oid = to_regclass($2)), 'USAGE'), true))`,
     [schema, dialect.table('meta')],
   )
-  const [made, hasVersion, encoding] = found.rows[0] ?? []
+  const [made, hasVersion, encoding, extension] = found.rows[0] ?? []
   if (!encodings.includes(String(encoding)))
     throw new StorageError('unavailable', `the database has the encoding ${encoding}; make one with ENCODING 'UTF8'`)
   const version = hasVersion === 't' ? Number((await send(client, versionQuery(dialect))).rows[0]?.[0] ?? 0) : undefined
@@ -86,5 +88,6 @@ export async function existingIn(client: PgClient, dialect: PostgresDialect): Pr
     if (isIndex === 't') indexes.add(String(name))
     else tables.set(String(name), (tables.get(String(name)) ?? new Set()).add(String(column)))
   }
-  return { version, tables, indexes, first: made === 't' ? [] : [`CREATE SCHEMA ${quoted(schema)}`] }
+  const trigrams = typeof extension === 'string' ? extension : undefined
+  return { version, tables, indexes, trigrams, first: made === 't' ? [] : [`CREATE SCHEMA ${quoted(schema)}`] }
 }

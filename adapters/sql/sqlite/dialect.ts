@@ -1,7 +1,8 @@
 /** SQL as SQLite speaks it. */
 import type { Dialect } from '../dialect.ts'
-import { quoted } from '../dialect.ts'
-import { readsZeros } from './old-node.ts'
+import { quoted, searchName } from '../dialect.ts'
+import { hasFts5, readsZeros } from './old-node.ts'
+import { textIndex, trigramsOf } from './text-index.ts'
 
 export interface SqliteDialect extends Dialect {
   readonly prefix: string
@@ -21,7 +22,14 @@ export const sqliteDialectOf = (prefix: string): SqliteDialect => ({
     return `${column} IN (${places.join(', ')})`
   },
   among: (column, _type, parameter) => `${column} IN (SELECT value FROM json_each(${parameter}))`,
-  placeOf: (text, within) => `instr(${within}, ${text})`,
+  contains: (column, text, add) => `instr(${column}, ${add(text)}) > 0`,
+  matching(index, parts, add) {
+    const trigrams = trigramsOf(parts)
+    if (trigrams.length === 0 || !hasFts5()) return undefined
+    const all = trigrams.map((trigram) => `"${trigram.replaceAll('"', '""')}"`).join(' AND ')
+    return `${quoted(prefix + index)} MATCH ${add(all)}`
+  },
+  searchIndex: (name, column) => (hasFts5() ? textIndex(prefix + name, quoted(prefix + searchName(name)), quoted(column)) : []),
   list: (values) => JSON.stringify(values),
   types: {
     identity: 'INTEGER PRIMARY KEY',

@@ -5,6 +5,7 @@ import { type Existing, type MigratedDatabase, migrate, requireMigrated, type Sc
 import { whileBusy } from './busy.ts'
 import type { SqliteDialect } from './dialect.ts'
 import type { DatabaseSync } from './module.ts'
+import { prepared } from './old-node.ts'
 
 /** Milliseconds to wait for another process that migrates or writes. */
 const timeoutMs = 10_000
@@ -54,11 +55,7 @@ const migrated = (database: DatabaseSync, dialect: SqliteDialect, path: string):
   async run(statements) {
     for (const statement of statements) database.exec(statement)
   },
-  query: async (sql, values) =>
-    database
-      .prepare(sql)
-      .all(...values.map(bound))
-      .map((row) => Object.values(row)),
+  query: async (sql, values) => prepared(database, sql, true).all(...values.map(bound)) as unknown as (readonly unknown[])[],
   commit: async () => database.exec('COMMIT'),
   rollback: async () => rollback(database),
 })

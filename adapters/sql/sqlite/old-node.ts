@@ -10,7 +10,7 @@ export type PreparedStatement = Pick<StatementSync, 'all' | 'get' | 'run'>
 
 type Value = string | number | null
 
-let found: { readonly bindsNumbers: boolean; readonly readsZeros: boolean } | undefined
+let found: { readonly bindsNumbers: boolean; readonly readsZeros: boolean; readonly hasFts5: boolean } | undefined
 
 /** At the first use: a program that only names a SQLite storage does not load it. */
 function abilities() {
@@ -19,7 +19,8 @@ function abilities() {
   const database = new DatabaseSync(':memory:')
   const text = 'a\0b'
   const readsZeros = database.prepare('SELECT ? AS text').get(text)?.['text'] === text
-  found = { bindsNumbers: bindsNumbers(database), readsZeros }
+  const options = database.prepare("SELECT sqlite_compileoption_used('ENABLE_FTS5') AS fts5").get()
+  found = { bindsNumbers: bindsNumbers(database), readsZeros, hasFts5: options?.['fts5'] === 1 }
   database.close()
   return found
 }
@@ -34,6 +35,9 @@ function bindsNumbers(database: DatabaseSync): boolean {
 
 /** Whether a text with a zero character is read whole. Node 22, 24 before 24.16, 25.0 and 26.0 leave out the rest. */
 export const readsZeros = (): boolean => abilities().readsZeros
+
+/** Whether SQLite has its index of texts, as Node's own has. */
+export const hasFts5 = (): boolean => abilities().hasFts5
 
 /**
  * Prepares a statement whose parameters are numbered, as `?1`. Its rows are lists if `lists` is true. Node before 22.20, and 24 before

@@ -79,6 +79,7 @@ export const storageSchema = (dialect: Dialect, tables: readonly TableShape[]): 
       columns: table.columns,
       key: ['id'],
       indexes: indexesOf(dialect, table),
+      ...(table.searched ? { searched: table.searched.column } : {}),
     })),
   ],
 })

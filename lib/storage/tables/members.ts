@@ -86,6 +86,7 @@ export const members = table(
       ['state', 'name_key'],
     ],
     usual: { member_type: 'full', role: 'contributor' },
+    searched: { column: 'search_key', holds: ['name_key'] },
   },
 )
 

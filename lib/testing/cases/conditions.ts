@@ -81,6 +81,42 @@ export const conditionCases: readonly StorageCase[] = [
     },
   },
   {
+    title: 'parts of texts are found in every order and page, as they are now',
+    async run({ storage }) {
+      await store(storage, ...six, note({ id: '21', title: 'Ash 𐐨𐐩𐐪 "Ash" - x*' }), note({ id: '22', title: 'OR Ashes' }))
+      const by = (column: 'id' | 'title', direction: 'asc' | 'desc') => ({ by: column, direction }) as const
+      const found = (title: readonly string[], query: Query<Note> = {}) => findIds(storage, { ...query, contains: { title } })
+      expect(await found(['Ash'])).toEqual(['2', '3', '20', '21', '22'])
+      expect(await found(['Ash'], { order: by('id', 'desc'), limit: 2 })).toEqual(['22', '21'])
+      expect(await found(['Ash'], { order: by('id', 'desc'), after: '21', limit: 2 })).toEqual(['20', '3'])
+      expect(await found(['Ash'], { after: '3', limit: 1, offset: 1 })).toEqual(['21'])
+      expect(await found(['Ash'], { order: by('title', 'desc'), limit: 3 })).toEqual(['22', '3', '20'])
+      expect(await found(['Ash', 'n Ash'], { where: { network_id: '1', folder: ['a', 'b'] }, limit: 5 })).toEqual(['3'])
+      expect(await found(['Ash'], { where: { id: ['3', '9'] } })).toEqual(['3'])
+      expect(await found(['ash'])).toEqual([])
+      expect(await found(['𐐨𐐩𐐪'])).toEqual(['21'])
+      expect(await found(['𐐩𐐪 "A', '" - x*'])).toEqual(['21'])
+      expect(await found(['"""'])).toEqual([])
+      expect(await found(['OR Ash'])).toEqual(['22'])
+      expect(await count(storage, { contains: { title: ['Ash'] }, limit: 4 })).toBe(4)
+      await transact(storage, (tx) => tx.update(notes, '3', { title: 'Ben Oak' }))
+      await transact(storage, (tx) => tx.remove(notes, '20'))
+      const undone = transact(storage, async (tx) => {
+        await tx.update(notes, '2', { title: 'Ada Elm' })
+        throw new Error('undone')
+      })
+      await expect(undone).rejects.toThrow('undone')
+      expect(await found(['Ash'])).toEqual(['2', '21', '22'])
+      expect(await found(['Oak'])).toEqual(['3'])
+      expect(await found(['Elm'])).toEqual([])
+      const inside = await transact(storage, async (tx) => {
+        await tx.update(notes, '9', { title: 'Ash at last' })
+        return ids(await tx.find(notes, { contains: { title: ['Ash'] } }))
+      })
+      expect(inside).toEqual(['2', '9', '21', '22'])
+    },
+  },
+  {
     title: 'rows that other tables name are found by them, in every order',
     async run({ storage }) {
       await store(storage, ...six)

@@ -180,6 +180,32 @@ describe.each([
     expect(await idsWhere({ kind: 'other' })).toEqual([])
   })
 
+  test('an index of the parts of texts is made where the database can, and has the rows that are there', async () => {
+    const { migrate, open, run } = database()
+    const searched = table('notes', { title: text() }, { unique: [['title']], searched: { column: 'title', holds: [] } })
+    const before = await open([first])
+    await before.transaction((tx) => tx.insert(first, note))
+    await before.close()
+    const made = await migrate([searched], true)
+    // PostgreSQL needs an extension, which may come at any time, and into any schema.
+    expect(made.map((each) => each.slice(0, 14)).includes('CREATE VIRTUAL')).toBe(engine === 'sqlite')
+    const found = async (storage: Storage, part: string) =>
+      (await storage.transaction((tx) => tx.find(searched, { contains: { title: [part] } }))).map(({ id }) => id)
+    const without = await open([searched])
+    expect(await found(without, 'irs')).toEqual(['1'])
+    if (engine === 'postgres') await run(() => 'CREATE SCHEMA "More"; CREATE EXTENSION pg_trgm SCHEMA "More"')
+    await (await open([searched], false)).close()
+    expect(await migrate([searched])).toHaveLength(engine === 'sqlite' ? 0 : 1)
+    expect(await migrate([searched])).toEqual([])
+    const older = await open([first], false)
+    await older.transaction((tx) => tx.insert(first, { ...note, id: '2', title: 'Thirsty' }))
+    await older.transaction((tx) => tx.update(first, '1', { title: 'Second' }))
+    const storage = await open([searched], false)
+    expect(await found(storage, 'irs')).toEqual(['2'])
+    expect(await found(storage, 'eco')).toEqual(['1'])
+    expect(await found(storage, '%')).toEqual([])
+  })
+
   test('a second run finds nothing to do, and so does a dry run that was not applied', async () => {
     const { migrate } = database()
     const planned = await migrate([first], true)
