@@ -1,6 +1,8 @@
 /** What errors about a wrong command line say besides. */
 import type { Command } from 'commander'
+import { commandsOf, type ProgramName } from './help.ts'
 import { usageLine } from './json.ts'
+import type { Paint } from './output.ts'
 
 /**
  * A message about a wrong command line names the help of the command: `(see folkmoot networks create --help)`.
@@ -11,48 +13,11 @@ export function hintAtHelp(command: Command, words = command.name()): void {
   for (const each of command.commands) hintAtHelp(each, `${words} ${each.name()}`)
 }
 
-/** The commands of both programs: none loads the other one for a message. A test compares this with them. */
-export const programCommands = {
-  folkmoot: [
-    ...[
-      'serve',
-      'init',
-      'trigger',
-      'panel-link',
-      'info',
-      'listen',
-      'mcp',
-      'migrate',
-      'copy',
-      'pull',
-      'diff',
-      'spec',
-      'export',
-      'backup',
-      'restore',
-    ],
-    ...['create', 'list', 'show', 'update'].map((name) => `networks ${name}`),
-    ...['list', 'import', 'bulk', 'show', 'ban', 'remove', 'role', 'unban', 'erase', 'export', 'consent'].map(
-      (name) => `members ${name}`,
-    ),
-    ...['tags list', 'tags create', 'tags merge', 'reports list', 'reports close'],
-    ...['create', 'list', 'revoke'].map((name) => `keys ${name}`),
-    ...['add', 'update', 'show', 'rotate', 'enable', 'disable', 'remove', 'republish', 'list'].map((name) => `endpoints ${name}`),
-    ...['list', 'export'].map((name) => `audit ${name}`),
-  ],
-  'folkmoot-relay': [
-    ...['run', 'check', 'config', 'status', 'deliveries', 'dead', 'explain', 'resend', 'skip', 'close-circuit'],
-    'endpoints test',
-  ],
-} as const
-
-type Program = keyof typeof programCommands
-
 /**
  * Names the other program in errors about a command that only that one has.
  * @param json whether errors are JSON
  */
-export function hintAtOtherProgram(program: Command, name: Program, json: boolean): void {
+export function hintAtOtherProgram(program: Command, name: ProgramName, json: boolean, paint?: Paint): void {
   const other = name === 'folkmoot' ? 'folkmoot-relay' : 'folkmoot'
   const hint = (command: Command, before: string): void => {
     if (command.commands.length === 0) return
@@ -68,9 +33,9 @@ export function hintAtOtherProgram(program: Command, name: Program, json: boolea
       outputError(text, write) {
         const given = command.args[command.args[0] === 'help' ? 1 : 0] ?? ''
         const words = `${before}${given}`
-        const isThere = programCommands[other].some((known) => known === words || known.startsWith(`${words} `))
+        const isThere = commandsOf(other).some((known) => known === words || known.startsWith(`${words} `))
         const isHere = command.commands.some((each) => each.name() === given)
-        write(usageLine(name, isThere && !isHere ? `unknown command '${given}': it is \`${other} ${words}\`` : text, json))
+        write(usageLine(name, isThere && !isHere ? `unknown command '${given}': it is \`${other} ${words}\`` : text, json, paint))
       },
     })
   }

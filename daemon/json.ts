@@ -3,6 +3,7 @@
  * object, and an error is `{"error": "…"}` on standard error.
  */
 import { withoutPassword } from '../lib/base/without-password.ts'
+import { type Paint, unpainted } from './output.ts'
 
 /** One object, without its newline. */
 export const jsonLine = (record: object): string => unobeyed(JSON.stringify(record))
@@ -18,8 +19,8 @@ export const unobeyed = (json: string): string =>
   json.replace(obeyed, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 /** Why a program ended, for standard error: a sentence for people, an object for programs. */
-export const errorLine = (program: string, message: string, json: boolean): string =>
-  json ? jsonLines([{ error: message }]) : `${program}: ${plainLines(message)}\n`
+export const errorLine = (program: string, message: string, json: boolean, paint: Paint = unpainted): string =>
+  json ? jsonLines([{ error: message }]) : `${paint('red', `${program}:`)} ${plainLines(message)}\n`
 
 /** Text from outside without what a terminal obeys. */
 export const plain = (text: string): string => text.replace(obeyed, '?')
@@ -31,5 +32,5 @@ export const plainLines = (text: string): string => text.split('\n').map(plain).
 export const wantsJson = (args: readonly string[]): boolean => args.includes('--json')
 
 /** The message of commander about a wrong command line, in the requested form. It repeats what was typed. */
-export const usageLine = (program: string, text: string, json: boolean): string =>
-  errorLine(program, withoutPassword(text.trim().replace(/^error: /, '')), json)
+export const usageLine = (program: string, text: string, json: boolean, paint?: Paint): string =>
+  errorLine(program, withoutPassword(text.trim().replace(/^error: /, '')), json, paint)

@@ -3,6 +3,11 @@ import { isApiError } from '../lib/errors.ts'
 /** Bytes of a log that may wait for a reader who does not read. Further lines are left out: they would take ever more memory. */
 export const mostUnread = 16 * 1024 * 1024
 
+/** Colours a text, where its reader's terminal shows colours. */
+export type Paint = (format: 'bold' | 'red' | 'yellow' | 'green', text: string) => string
+
+export const unpainted: Paint = (_, text) => text
+
 /** Where a command writes. Only `daemon/bin` passes the process's own. */
 export interface Output {
   /** Results: standard output. */
@@ -11,6 +16,8 @@ export interface Output {
   warn(text: string): void
   /** Columns for tables: those of the terminal, `Infinity` for a pipe; 100 by default. */
   readonly width?: number
+  /** Colours a part of the results. */
+  readonly paint?: Paint
   /** Bytes of results that their reader has not taken yet. */
   unread?(): number
 }

@@ -1,6 +1,7 @@
 /** Tables of both programs, for people: they fit a terminal, and say times as people do. */
 import Table from 'cli-table3'
 import { plain } from './json.ts'
+import { type Paint, unpainted } from './output.ts'
 
 /** The content of a cell; a Date is shown as the time from now, null as a dash. */
 export type Cell = string | number | Date | null
@@ -14,6 +15,8 @@ export interface Column<Row> {
   readonly least?: number
   /** `spare`: left out when the others do not fit, the last one first. `wide`: shown with --wide only. */
   readonly shown?: 'always' | 'spare' | 'wide'
+  /** Whether its words are states, which have colours. */
+  readonly isState?: boolean
 }
 
 export interface TableOptions {
@@ -25,6 +28,7 @@ export interface TableOptions {
   readonly wide?: boolean | undefined
   /** Columns of the terminal, `Infinity` where nothing is shortened; 100 by default. */
   readonly width?: number | undefined
+  readonly paint?: Paint | undefined
 }
 
 /** The widest that a table is without a known terminal. */
@@ -37,13 +41,21 @@ const gap = '  '
 
 /** A table that fits, or the sentence for an empty one; it ends with a newline. */
 export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[], options: TableOptions): string {
-  const { empty, now, wide = false, width = maxWidth } = options
+  const { empty, now, wide = false, width = maxWidth, paint = unpainted } = options
   if (rows.length === 0) return `${empty}\n`
   const written = columns
     .filter(({ shown }) => wide || shown !== 'wide')
-    .map(({ title, cell, fits = 'cut', least = leastWidth[fits], shown = 'always' }) => {
+    .map(({ title, cell, fits = 'cut', least = leastWidth[fits], shown = 'always', isState = false }) => {
       const cells = rows.map((row) => writtenCell(cell(row), now, wide))
-      return { title, cells, fits, least, spare: shown === 'spare', natural: Math.max(...[title, ...cells].map(widthOf)) }
+      return {
+        title,
+        cells,
+        fits,
+        least,
+        isState,
+        spare: shown === 'spare',
+        natural: Math.max(...[title, ...cells].map(widthOf)),
+      }
     })
   const fitted = wide ? written.map((column) => ({ ...column, width: column.natural })) : narrowed(written, width)
   const made = new Table({
@@ -53,11 +65,24 @@ export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
   })
   for (const row of rows.keys())
-    made.push(fitted.map(({ cells, fits }) => ({ content: cells[row] ?? '', wordWrap: fits === 'wrap' })))
+    made.push(
+      fitted.map(({ cells, fits, isState }) => {
+        const text = cells[row] ?? ''
+        return { content: isState ? paint(colourOf(text), text) : text, wordWrap: fits === 'wrap' }
+      }),
+    )
   const lines = made.toString().split('\n')
   const short = fitted.length < written.length || fitted.some((column) => column.width < column.natural && column.fits !== 'wrap')
   return `${lines.map((line) => `${line.trimEnd()}\n`).join('')}${short ? '(shortened; --wide shows everything)\n' : ''}`
 }
+
+/** What goes well, what waits or was stopped by someone, and what has failed. */
+const colourOf = (state: string): 'green' | 'yellow' | 'red' =>
+  /^(?:active|enabled|delivered)$/i.test(state)
+    ? 'green'
+    : /^(?:pending|off|paused|skipped|removed|deleted)/.test(state)
+      ? 'yellow'
+      : 'red'
 
 interface Written {
   readonly title: string

@@ -1,5 +1,6 @@
 /** Writes `docs/commands.md`, as a part of `scripts/reference-pages.ts`: the commands of both programs as they are declared. */
 import type { Argument, Command, Option } from 'commander'
+import { examplesOf, type ProgramName } from '../daemon/help.ts'
 import { createProgram as createRelay } from '../daemon/relay/operate/commands/program.ts'
 import { createProgram } from '../daemon/server/program.ts'
 
@@ -50,12 +51,19 @@ function optionRow(option: Option): string {
   return `| ${code(flags)} | ${[prose(description), ...facts].join('; ')} |`
 }
 
-function section(command: Command, words: readonly string[]): readonly string[] {
+function section(command: Command, words: readonly string[], program: ProgramName): readonly string[] {
   const name = words.join(' ')
   const options = command.options.filter(({ hidden, long }) => !hidden && long !== '--version')
-  const below = command.commands.flatMap((each) => section(each, [...words, each.name()]))
+  const below = command.commands.flatMap((each) => section(each, [...words, each.name()], program))
   if (command.commands.length > 0) {
-    const own = options.length > 0 ? ['', '| option | meaning |', '|---|---|', ...options.map(optionRow)] : []
+    const groups = Map.groupBy(words.length === 1 ? command.commands : [], (each) => each.helpGroup().replace(':', ''))
+    const rows = [...groups].map(([group, those]) => `| ${group} | ${those.map((each) => code(each.name())).join(', ')} |`)
+    const own =
+      rows.length > 0
+        ? ['', '| group | commands |', '|---|---|', ...rows]
+        : options.length > 0
+          ? ['', '| option | meaning |', '|---|---|', ...options.map(optionRow)]
+          : []
     return [`${words.length === 1 ? '##' : '###'} ${name}`, '', sentence(prose(command.description())), ...own, '', ...below]
   }
   const given = command.registeredArguments.map((argument) => {
@@ -65,7 +73,8 @@ function section(command: Command, words: readonly string[]): readonly string[] 
   const rows = [...given, ...options.map(optionRow)]
   const table = rows.length > 0 ? ['', '| option | meaning |', '|---|---|', ...rows] : []
   const usage = ['```text', `${name} ${command.usage()}`.trim(), '```']
-  return [`### ${name}`, '', sentence(prose(command.description())), '', ...usage, ...table, '']
+  const examples = ['Example:', '', '```sh', ...examplesOf(program, words.slice(1).join(' ')), '```']
+  return [`### ${name}`, '', sentence(prose(command.description())), '', ...usage, ...table, '', ...examples, '']
 }
 
 const introduction = `Every command of \`folkmoot\` and \`folkmoot-relay\`, with its options, as \`--help\` shows them. In a project, write \`npx\` before a
@@ -75,7 +84,7 @@ command. Every command also takes \`--help\`, and both programs take \`--version
 
 Tables of both programs fit the terminal and show relative times (\`12 s ago\`, \`in 5 min\`). In a pipe
 or a file each row is one line, and nothing is cut. \`--wide\` shows every column in full, with times as
-ISO 8601. Scripts use \`--json\`, which has one form in both programs:
+ISO 8601. In a terminal, states, errors and headings have colours, unless the variable \`NO_COLOR\` is set. Scripts use \`--json\`, which has one form in both programs:
 
 | result | with \`--json\` |
 |---|---|
@@ -115,6 +124,6 @@ an empty variable counts as not set, and an error names the variable that it may
 /** Every command of both programs. */
 export const commandsPage = (): string =>
   `${introduction}\n${programs()
-    .flatMap((program) => section(program, [program.name()]))
+    .flatMap((program) => section(program, [program.name()], program.name() === 'folkmoot' ? 'folkmoot' : 'folkmoot-relay'))
     .join('\n')
     .trimEnd()}\n`

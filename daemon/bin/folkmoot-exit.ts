@@ -2,7 +2,7 @@ import { CommanderError } from 'commander'
 import { isApiError } from '../../lib/errors.ts'
 import { isStorageError, type StorageError } from '../../lib/storage/contract.ts'
 import { errorLine } from '../json.ts'
-import { fault } from '../output.ts'
+import { fault, type Paint } from '../output.ts'
 import { CommandFailure, Ended, Interrupted, UsageError } from '../usage.ts'
 
 /** The end of a program that cannot continue. */
@@ -43,14 +43,14 @@ const isAboutUsage = (error: unknown): boolean =>
   !(error instanceof CommandFailure || (isApiError(error) && !aboutValues.includes(error.status)))
 
 /** The end of `folkmoot` after an error: 2 for wrong usage or configuration, 1 for a failure, which may be over soon. */
-export async function folkmootExit(error: unknown, json: boolean): Promise<Exit> {
+export async function folkmootExit(error: unknown, json: boolean, paint?: Paint): Promise<Exit> {
   if (error instanceof CommanderError) return { code: error.exitCode === 0 ? 0 : 2, text: '' }
   if (error instanceof Interrupted) return { code: 130, text: '' }
   // Loaded late, so that help and usage errors come without delay.
   const { isEncryptionError } = await import('../../lib/outbox/encryption.ts')
   const expected = error instanceof UsageError || [isStorageError, isApiError, isEncryptionError].some((isOne) => isOne(error))
   const whole = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  const text = errorLine('folkmoot', expected || error instanceof Ended ? fault(error) : whole, json)
+  const text = errorLine('folkmoot', expected || error instanceof Ended ? fault(error) : whole, json, paint)
   // Calls of the library throw a failure of the storage as the cause of an error.
   const trouble = isApiError(error) ? error.cause : error
   return { code: expected && isAboutUsage(error) && !isPassing(trouble) ? 2 : 1, text }

@@ -6,7 +6,7 @@ import { createProgram } from '../server/program.ts'
 import type { Running } from '../server/serve/serve.ts'
 import { Interrupted } from '../usage.ts'
 import { folkmootExit } from './folkmoot-exit.ts'
-import { resultsOf, tableWidth } from './results.ts'
+import { paintOn, resultsOf, tableWidth } from './results.ts'
 import { packageVersion } from './version.ts'
 
 const json = wantsJson(process.argv)
@@ -16,6 +16,7 @@ const out: Output = {
   line: (text) => results(`${text}\n`),
   warn: (text) => void (process.stderr.writableLength <= mostUnread && process.stderr.write(`${text}\n`)),
   width: tableWidth(),
+  paint: paintOn(process.stdout),
   unread: () => process.stdout.writableLength,
 }
 
@@ -75,7 +76,7 @@ async function ask(question: string): Promise<string> {
 }
 
 async function exit(error: unknown): Promise<void> {
-  const { code, text } = await folkmootExit(error, json)
+  const { code, text } = await folkmootExit(error, json, paintOn(process.stderr))
   if (text !== '') process.stderr.write(text)
   process.exitCode = code
 }
@@ -87,6 +88,7 @@ process.stderr.on('error', () => {})
 await createProgram({
   out,
   json,
+  paintError: paintOn(process.stderr),
   draw: process.stderr.isTTY ? redraw : undefined,
   keys,
   input: () => process.stdin,

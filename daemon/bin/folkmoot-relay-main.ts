@@ -6,7 +6,7 @@ import { encryptionKeysVariable } from '../encryption-keys.ts'
 import { wantsJson } from '../json.ts'
 import { createProgram } from '../relay/operate/commands/program.ts'
 import { relayExit } from './folkmoot-relay-exit.ts'
-import { resultsOf, tableWidth } from './results.ts'
+import { paintOn, resultsOf, tableWidth } from './results.ts'
 import { packageVersion } from './version.ts'
 
 /** A relay that runs, as opposed to a command whose reader may take its time. */
@@ -38,6 +38,8 @@ try {
   const program = createProgram({
     output: log ?? { write: resultsOf('folkmoot-relay', json) },
     width: tableWidth(),
+    paint: paintOn(process.stdout),
+    paintError: paintOn(process.stderr),
     json,
     progress(done, of) {
       if (!process.stderr.isTTY || of < 2000) return
@@ -61,7 +63,7 @@ try {
   })
   await program.parseAsync(process.argv)
 } catch (error) {
-  const { code, text } = relayExit(error, json)
+  const { code, text } = relayExit(error, json, paintOn(process.stderr))
   if (text !== '') process.stderr.write(text)
   process.exitCode = code
 } finally {

@@ -1,5 +1,7 @@
 import { fstatSync, writeFileSync } from 'node:fs'
+import { styleText } from 'node:util'
 import { errorLine } from '../json.ts'
+import type { Paint } from '../output.ts'
 
 /** Causes that leave a file in pieces. Any other one is a reader that has gone away, such as `| head`. */
 const ofDisks = ['ENOSPC', 'EDQUOT', 'EFBIG']
@@ -27,6 +29,12 @@ export function resultsOf(program: string, json: boolean): (text: string) => voi
     }
   }
 }
+
+/** Colours for a stream: `NO_COLOR` and `FORCE_COLOR` count, and what is no terminal gets none. */
+export const paintOn =
+  (stream: NodeJS.WriteStream): Paint =>
+  (format, text) =>
+    styleText(format, text, { stream })
 
 /** Columns for tables: those of the terminal, 80 if it does not know them. Nothing is shortened for a pipe or a file. */
 export const tableWidth = (): number => (process.stdout.isTTY ? process.stdout.columns || 80 : Number.POSITIVE_INFINITY)

@@ -2,9 +2,10 @@
 import { Readable } from 'node:stream'
 import { Command } from 'commander'
 import { handOverKeys } from '../encryption-keys.ts'
+import { groupHelp } from '../help.ts'
 import { hintAtHelp, hintAtOtherProgram } from '../help-hint.ts'
 import { usageLine } from '../json.ts'
-import type { Ask, Output } from '../output.ts'
+import { type Ask, type Output, type Paint, unpainted } from '../output.ts'
 import { applyEnvPrecedence, variableOption } from '../variables.ts'
 import { backupCommands } from './backup/program.ts'
 import {
@@ -32,6 +33,8 @@ export interface Host {
   readonly out: Output
   /** Whether errors are JSON. */
   readonly json: boolean
+  /** Colours a part of an error. */
+  readonly paintError?: Paint
   /** Shows how far something is, over and over in one line; left out where no one looks. */
   readonly draw?: ((line: string) => void) | undefined
   /** Calls for each key that is pressed, until the returned function is called. */
@@ -53,6 +56,7 @@ export interface Host {
 export function createProgram({
   out,
   json,
+  paintError,
   draw,
   keys = () => () => {},
   input = () => Readable.from([]),
@@ -62,6 +66,7 @@ export function createProgram({
   version,
   encryptionKeys,
 }: Host): Command {
+  const { paint = unpainted } = out
   const program = new Command('folkmoot')
     .description('A community-network Admin API server.')
     .version(version, '--version', 'print the version')
@@ -69,35 +74,31 @@ export function createProgram({
     .configureOutput({
       writeOut: (text) => out.line(text.trimEnd()),
       writeErr: (text) => out.warn(text.trimEnd()),
-      outputError: (text, write) => write(usageLine('folkmoot', text, json)),
+      outputError: (text, write) => write(usageLine('folkmoot', text, json, paintError)),
     })
+    .configureHelp({ styleTitle: (title) => paint('bold', title) })
 
   handOverKeys(program, encryptionKeys)
   applyEnvPrecedence(program)
+  // In the order of the help.
   serveCommand(program, out, starting, version)
-
   initCommand(program, out, version, ask)
-  networkCommands(program, out)
-  memberCommands(program, out, ask, draw)
-  orderCommands(program, out)
-  keyCommands(program, out)
-  endpointCommands(program, out)
-  auditCommands(program, out, draw)
-  exportCommand(program, out, draw)
-  triggerCommand(program, out)
   panelLinkCommand(program, out)
   infoCommand(program, out, version)
+
+  networkCommands(program, out)
+  keyCommands(program, out)
+  auditCommands(program, out, draw)
+
+  memberCommands(program, out, ask, draw)
+  orderCommands(program, out)
+
+  endpointCommands(program, out)
+  triggerCommand(program, out)
   listenCommand(program, { out, keys }, starting)
-  mcpCommand(program, { out, input, failed }, starting)
 
-  program
-    .command('migrate')
-    .description('bring the tables of a database to this version; servers do it by themselves when they start')
-    .addOption(variableOption('--storage <address>', 'sqlite:PATH or postgres://…').makeOptionMandatory())
-    .option('--dry-run', 'print the statements, and run none')
-    .option('--json', 'print JSON for programs')
-    .action(async (flags) => (await import('./storage/migrate.ts')).migrate(flags, out))
-
+  backupCommands(program, { out, draw })
+  exportCommand(program, out, draw)
   program
     .command('copy')
     .description('copy a whole storage into an empty one; resumes after an interruption')
@@ -105,16 +106,23 @@ export function createProgram({
     .requiredOption('--to <address>', storageForms)
     .option('--json', 'print JSON for programs')
     .action(async (flags) => (await import('./storage/copy.ts')).copy(flags, out, draw))
-
+  program
+    .command('migrate')
+    .description('bring the tables of a database to this version; servers do it by themselves when they start')
+    .addOption(variableOption('--storage <address>', 'sqlite:PATH or postgres://…').makeOptionMandatory())
+    .option('--dry-run', 'print the statements, and run none')
+    .option('--json', 'print JSON for programs')
+    .action(async (flags) => (await import('./storage/migrate.ts')).migrate(flags, out))
   movingCommands(program, { out, draw, failed })
-  backupCommands(program, { out, draw })
 
+  mcpCommand(program, { out, input, failed }, starting)
   program
     .command('spec')
     .description('print the OpenAPI document')
     .option('--webhooks', 'of the webhooks')
     .action(async (flags) => (await import('./commands/print-spec.ts')).printSpec(flags, out))
-  hintAtOtherProgram(program, 'folkmoot', json)
+  groupHelp(program, 'folkmoot', paint)
+  hintAtOtherProgram(program, 'folkmoot', json, paintError)
   if (!json) hintAtHelp(program)
   return program
 }

@@ -1,14 +1,14 @@
 /** Wrong command lines: the message of every command of both programs names the help of that command. */
 import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
-import { programCommands } from '../../daemon/help-hint.ts'
+import { examplesOf, commandsOf as knownCommands } from '../../daemon/help.ts'
 import { createProgram as createRelay } from '../../daemon/relay/operate/commands/program.ts'
 import { createProgram } from '../../daemon/server/program.ts'
 import { ended } from '../support/program.ts'
 
 const nothing = (): void => {}
 const host = { json: false, version: '0.0.0', encryptionKeys: undefined, failed: nothing }
-const programs = {
+const made = () => ({
   folkmoot: createProgram({ ...host, out: { line: nothing, warn: nothing }, starting: nothing }),
   'folkmoot-relay': createRelay({
     ...host,
@@ -17,6 +17,25 @@ const programs = {
     onSignal: nothing,
     serviceManager: { socket: undefined, watchdog: 0 },
   }),
+})
+const programs = made()
+
+class Parsed extends Error {}
+
+/** The words of the command that the program would run. */
+async function parsed(name: keyof typeof programs, given: readonly string[]): Promise<string> {
+  const program = made()[name].hook('preAction', (_, command) => {
+    const words: string[] = []
+    for (let each: Command | null = command; each?.parent; each = each.parent) words.unshift(each.name())
+    throw new Parsed(words.join(' '))
+  })
+  try {
+    await program.parseAsync(given, { from: 'user' })
+  } catch (error) {
+    if (error instanceof Parsed) return error.message
+    throw error
+  }
+  throw new Error('it ran')
 }
 
 /** Every command below this one, with the words before it. */
@@ -54,7 +73,29 @@ describe.each(['folkmoot', 'folkmoot-relay'] as const)('%s', (program) => {
 
   test('its commands are those that the other program knows of', () => {
     const leaves = all.filter(([, { commands }]) => commands.length === 0).map(([words]) => words)
-    expect([...programCommands[program]].toSorted()).toEqual(leaves.toSorted())
+    expect(knownCommands(program).toSorted()).toEqual(leaves.toSorted())
+  })
+
+  test.each(all)('%s: its help has examples, which the program takes', async (words) => {
+    const { stdout } = await run(words, '--help')
+    const examples = examplesOf(program, words)
+    expect(examples.length).toBeGreaterThan(0)
+    expect(stdout).toContain(`Examples:\n  ${examples.join('\n  ')}\n`)
+    for (const example of examples) {
+      const [, ...given] = [...example.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word)
+      const found = await parsed(program, given)
+      expect([found, knownCommands(program).includes(found)]).toEqual([expect.stringMatching(new RegExp(`^${words}`)), true])
+    }
+  })
+
+  test('its commands are in groups', async () => {
+    const { stdout } = await run('', '--help')
+    const headings = [...stdout.matchAll(/^(\w[\w ]*):$/gm)].map(([, heading]) => heading)
+    expect(headings).toEqual(
+      program === 'folkmoot'
+        ? ['Options', 'Start', 'Administer', 'People', 'Webhooks', 'Data', 'For programs', 'Commands', 'Examples']
+        : ['Options', 'Run', 'Look', 'Act', 'Commands', 'Examples'],
+    )
   })
 
   test('an error as JSON is one object', async () => {

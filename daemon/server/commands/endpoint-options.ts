@@ -68,7 +68,7 @@ export const attributeOptions: { readonly [Name in keyof AttributeChanges]-?: At
     options: (command) =>
       command === 'add' ? [new Option('--disabled', 'create it disabled; its events queue up until you enable it')] : [],
     change: ({ disabled }) => (disabled === undefined ? undefined : !disabled),
-    column: { title: 'state', cell: ({ enabled }) => (enabled ? 'enabled' : 'disabled') },
+    column: { title: 'state', cell: ({ enabled }) => (enabled ? 'enabled' : 'disabled'), isState: true },
   },
   order: {
     options: () => [

@@ -54,7 +54,7 @@ export const listMembers = (flags: ListFlags, out: Output): Promise<void> =>
         { title: 'id', cell: ({ id }) => id, fits: 'whole' },
         { title: 'name', cell: nameOf },
         { title: 'address', cell: ({ email }) => email },
-        { title: 'state', cell: stateOf, fits: 'whole' },
+        { title: 'state', cell: stateOf, fits: 'whole', isState: true },
         { title: 'role', cell: ({ role }) => role, shown: 'spare' },
         { title: 'last visit', cell: ({ last_visited_at }) => time(last_visited_at), shown: 'spare' },
         { title: 'left', cell: ({ left_at }) => time(left_at) },

@@ -62,7 +62,7 @@ export const listKeys = (flags: KeyFlags, out: Output): Promise<void> =>
       [
         { title: 'id', cell: ({ id }) => id, fits: 'whole' },
         { title: 'name', cell: ({ name }) => name },
-        { title: 'status', cell: stateOf },
+        { title: 'status', cell: stateOf, isState: true },
         { title: 'scopes', cell: (key) => key.scopes.join(' ') },
         { title: 'expires', cell: ({ expires_at }) => time(expires_at) },
         { title: 'last used', cell: ({ last_used_at }) => time(last_used_at) },

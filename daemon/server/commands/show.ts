@@ -16,7 +16,7 @@ export function showList<Row extends object>(
   columns: readonly Column<Row>[],
   empty: string,
 ): void {
-  const text = json ? jsonLines(rows) : table(columns, rows, { empty, now: Date.now(), wide, width: out.width })
+  const text = json ? jsonLines(rows) : table(columns, rows, { ...out, empty, now: Date.now(), wide })
   if (text !== '') out.line(text.replace(/\n$/, ''))
 }
 

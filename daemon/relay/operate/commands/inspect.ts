@@ -2,6 +2,7 @@
 import { inputs } from '../../../../lib/relay/calls.ts'
 import type { DeliveryRow, EndpointRef, EndpointStatus, NoticeStatus } from '../../../../lib/relay/relay-admin.ts'
 import { jsonLines, plain } from '../../../json.ts'
+import type { Paint } from '../../../output.ts'
 import { type Column, table, time } from '../../../table.ts'
 import { UsageError } from '../../../usage.ts'
 import { findEndpoint, type OpenRelayAdmin, relayAdmin } from '../../admin/admin.ts'
@@ -16,6 +17,7 @@ export interface InspectFlags {
   readonly wide?: boolean
   /** Columns for tables; 100 by default. */
   readonly width?: number | undefined
+  readonly paint?: Paint
 }
 
 export interface ListFlags extends InspectFlags, FilterFlags {
@@ -56,7 +58,7 @@ export async function status(flags: InspectFlags): Promise<string> {
     const { relays, endpoints } = found
     if (flags.json) return jsonLines([{ ...found, pid: relays[0]?.pid ?? null }])
     const running = relays.map(({ host, pid }) => plain(`a relay is running (process ${pid} on ${host})`))
-    const shown = { now: systemClock.now(), wide: flags.wide, width: flags.width }
+    const shown = { ...flags, now: systemClock.now() }
     const listed = table(endpointColumns(endpoints), endpoints, { ...shown, empty: 'No endpoint is registered.' })
     const notices = found.notices.slice(0, 5)
     const recent = notices.length === 0 ? '' : `\n${table(noticeColumns, notices, { ...shown, empty: '' })}`
@@ -87,7 +89,7 @@ const endpointColumns = (all: readonly EndpointStatus[]): readonly Column<Endpoi
   },
   { title: 'endpoint', cell: (each) => each.endpoint_id, fits: 'whole' },
   { title: 'name', cell: (each) => nameOf(each, all), least: 20 },
-  { title: 'state', cell: stateOf, fits: 'wrap' },
+  { title: 'state', cell: stateOf, fits: 'wrap', isState: true },
   { title: 'pending', cell: (each) => each.pending },
   { title: 'next', cell: (each) => time(each.next_attempt_at) },
   { title: 'dead', cell: (each) => each.dead },
@@ -114,7 +116,7 @@ function nameIn(endpoints: readonly Endpoint[], { network_id, endpoint_id }: Del
 }
 
 const deliveryColumns = (endpoints: readonly Endpoint[]): readonly Column<DeliveryRow>[] => [
-  { title: 'state', cell: (each) => each.state },
+  { title: 'state', cell: (each) => each.state, isState: true },
   { title: 'event', cell: (each) => each.event_id, fits: 'whole' },
   { title: 'type', cell: (each) => each.event_type.replace(/Hook$/, '') },
   { title: 'endpoint', cell: (each) => each.endpoint_id, fits: 'whole' },
@@ -138,7 +140,7 @@ export async function deliveries(flags: ListFlags): Promise<string> {
     if (!flags.json) {
       const empty = filter.state === 'dead' ? 'No delivery is dead.' : 'No delivery matches.'
       const columns = deliveryColumns(await store.knownEndpoints())
-      return table(columns, found, { now: systemClock.now(), wide: flags.wide, width: flags.width, empty })
+      return table(columns, found, { ...flags, now: systemClock.now(), empty })
     }
     const records: object[] = []
     for (const each of found) records.push({ ...each, history: await store.attempts(Number(each.id)) })

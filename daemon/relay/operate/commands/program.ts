@@ -1,8 +1,10 @@
 /** The command line of the relay. A command's modules are loaded when it runs, so that help and usage errors come without delay. */
 import { Command, Option } from 'commander'
 import { handOverKeys, withEncryptionKeys } from '../../../encryption-keys.ts'
+import { groupHelp } from '../../../help.ts'
 import { hintAtHelp, hintAtOtherProgram } from '../../../help-hint.ts'
 import { usageLine } from '../../../json.ts'
+import { unpainted } from '../../../output.ts'
 import { applyEnvPrecedence, variableOption } from '../../../variables.ts'
 import { handOverNoProxy, withSettingFlags } from '../settings/setting-flags.ts'
 import type { CheckFlags } from './check.ts'
@@ -28,15 +30,17 @@ const inspect = () => import('./inspect.ts')
  * @param host what the commands may request of the process
  */
 export function createProgram(host: Host): Command {
+  const { width, paint = unpainted, paintError } = host
   const program = new Command('folkmoot-relay')
     .description('Delivers the events of an outbox as webhooks, at least once.')
     .version(host.version, '--version', 'print the version')
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(usageLine('folkmoot-relay', text, host.json)) })
+    .configureOutput({ outputError: (text, write) => write(usageLine('folkmoot-relay', text, host.json, paintError)) })
+    .configureHelp({ styleTitle: (title) => paint('bold', title) })
   handOverKeys(program, host.encryptionKeys)
   handOverNoProxy(program, host.noProxy)
   applyEnvPrecedence(program)
-  const { width } = host
+  const shown = { width, paint }
   const print = async (text: Promise<string>): Promise<void> => void host.output.write(await text)
 
   const command = (name: string, description: string, parent = program): Command =>
@@ -79,14 +83,14 @@ export function createProgram(host: Host): Command {
     print((await import('./config.ts')).config({ ...flags, width, variables: variablesOf(shown) })),
   )
   listing('status', 'every endpoint: its circuit, its waiting and dead deliveries').action(async (flags: InspectFlags) =>
-    print((await inspect()).status({ ...flags, width })),
+    print((await inspect()).status({ ...flags, ...shown })),
   )
   withConditions(listing('deliveries', 'deliveries, the newest first'), 'show at most this many').action(
-    async (flags: ListFlags) => print((await inspect()).deliveries({ ...flags, width })),
+    async (flags: ListFlags) => print((await inspect()).deliveries({ ...flags, ...shown })),
   )
   withConditions(listing('dead', 'deliveries without attempts left, the newest first'), 'show at most this many', [
     'state',
-  ]).action(async (flags: ListFlags) => print((await inspect()).dead({ ...flags, width })))
+  ]).action(async (flags: ListFlags) => print((await inspect()).dead({ ...flags, ...shown })))
   onEndpoint(command('explain', 'why an event was delivered to an endpoint, or was not'))
     .option('--event-id <id>', 'the id of the event')
     .action(async (flags: ExplainFlags) => print((await import('./explain.ts')).explain(flags)))
@@ -114,7 +118,8 @@ export function createProgram(host: Host): Command {
     host.output.write(text)
     if (!ok) host.failed()
   })
-  hintAtOtherProgram(program, 'folkmoot-relay', host.json)
+  groupHelp(program, 'folkmoot-relay', paint)
+  hintAtOtherProgram(program, 'folkmoot-relay', host.json, paintError)
   if (!host.json) hintAtHelp(program)
   return program
 }

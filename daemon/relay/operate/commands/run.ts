@@ -1,6 +1,7 @@
 /** `folkmoot-relay run`: the relay as a service. */
 import type { DestinationStream } from 'pino'
 import { withoutPassword } from '../../../../lib/base/without-password.ts'
+import type { Paint } from '../../../output.ts'
 import { encryptionKeysOf } from '../../../read-encryption-keys.ts'
 import { missingSdk, tracingFor } from '../../../telemetry.ts'
 import { about, UsageError } from '../../../usage.ts'
@@ -26,6 +27,9 @@ export interface Host {
   readonly output: DestinationStream
   /** Columns for tables: those of the terminal, `Infinity` for a pipe; 100 by default. */
   readonly width?: number
+  /** Colours a part of the results, and of an error. */
+  readonly paint?: Paint
+  readonly paintError?: Paint
   /** Shows how far a long command is, to a person. */
   progress(done: number, of: number): void
   /** Ends with exit code 1: something is wrong, though not with the command. */
