@@ -118,15 +118,8 @@ export function refuseForChat({
   secrets,
   audience,
 }: Pick<EndpointRow, 'format' | 'key' | 'secrets' | 'audience'>): void {
-  if (format === null) return
-  const named = [...(key === '' ? [] : ['token']), ...(secrets.length === 0 ? [] : ['secrets'])]
-  if (named.length > 0)
-    fail(
-      invalid(...named),
-      `${named.join(' and ')} must be null for the format ${format}, which checks no token and no signature`,
-    )
-  if (audience === 'host')
-    fail(invalid('format'), `format must be standard for the audience host: ${format} sends none of the mail that is requested`)
+  if (format !== null && (key !== '' || secrets.length > 0 || audience === 'host'))
+    fail(invalid('format'), `format ${format} goes with token null, secrets null and audience integration`)
 }
 
 /** @throws ApiError 422 when an endpoint in plain HTTP is to have what only TLS uses */
@@ -144,7 +137,7 @@ export function refusePlain({ url, client_identity, ca }: Pick<EndpointRow, 'url
  */
 export function refuseMoved(before: EndpointRow, { url, key, headers, format }: Patch<EndpointRow>): void {
   if (before.format !== null && format === null && url === undefined)
-    fail(invalid('url'), `url must be given again for the format standard, which shows it: that of ${before.format} is a secret`)
+    fail(invalid('url'), 'url must be given again: the format standard shows it')
   if (url === undefined || URL.parse(url)?.origin === URL.parse(before.url)?.origin) return
   const kept = [
     ...(before.key !== '' && key === undefined ? ['token'] : []),

@@ -5,7 +5,7 @@ import { about, CommandFailure, UsageError } from '../../usage.ts'
 import { filterFlagOf } from './member-filters.ts'
 
 /** Fields whose option has their name. The command itself checks `audience`, `order` and the like. */
-const alike = /^(?:url|name|token|filter|allow_addresses|client_identity|ca|subdomain|title|subtitle|purpose|description)$/
+const alike = /^(?:url|name|token|filter|allow_addresses|client_identity|ca|format|subdomain|title|subtitle|purpose|description)$/
 /** The options of other fields. */
 const others: Readonly<Record<string, string>> = {
   secrets: 'secret',

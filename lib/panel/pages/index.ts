@@ -18,6 +18,7 @@ import { referenceRoutes } from './reference.ts'
 import { reportRoutes } from './reports.ts'
 import { resendRoutes } from './resends.ts'
 import { tryRoutes } from './try.ts'
+import { webhookChannelRoutes } from './webhook-channel.ts'
 import { webhookCredentialRoutes } from './webhook-credentials.ts'
 import { webhookEventRoutes } from './webhook-events.ts'
 import { webhookFormRoutes } from './webhook-form.ts'
@@ -35,6 +36,7 @@ export const routes: readonly Route[] = [
   ...reportRoutes,
   ...keyRoutes,
   ...webhookEventRoutes,
+  ...webhookChannelRoutes,
   ...webhookFormRoutes,
   ...webhookCredentialRoutes,
   ...webhookRoutes,

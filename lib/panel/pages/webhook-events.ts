@@ -3,6 +3,7 @@ import { found } from '../../errors.ts'
 import { catalogue, eventDescription, type WebhookName, webhookName } from '../../events/catalogue.ts'
 import type { JsonSchema } from '../../fields.ts'
 import { exampleOf } from '../../openapi/example.ts'
+import { noticeTypes } from '../../outbox/values.ts'
 import { layout } from '../layout/layout.ts'
 import { page } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
@@ -30,6 +31,9 @@ export function eventGroups(): readonly (readonly [label: string, names: readonl
     return names.length > 0 ? [[label, names] as const] : []
   })
 }
+
+/** What the relay says of endpoints that fail, without `Hook`. */
+export const noticeNames = noticeTypes.map((type) => type.replace(/Hook$/, ''))
 
 /** `PostCreated` as words. */
 export const wordsOf = (name: string): string => name.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase()

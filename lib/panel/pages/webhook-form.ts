@@ -1,5 +1,6 @@
 /** The forms of a webhook endpoint: add and edit. */
 import { fail, invalid } from '../../errors.ts'
+import { webhookName } from '../../events/catalogue.ts'
 import type { Endpoint } from '../../host/endpoint.ts'
 import type { AttributeChanges } from '../../outbox/endpoint-attributes.ts'
 import type { Filter } from '../../outbox/filter.ts'
@@ -13,7 +14,7 @@ import type { Route, View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
 import { check, field, group, noProblems, option, type Problems, problemsOf, search, summary } from '../ui/parts.ts'
 import { credentialsPage } from './webhook-credentials.ts'
-import { eventGroups, exampleLink, wordsOf } from './webhook-events.ts'
+import { eventGroups, exampleLink, noticeNames, wordsOf } from './webhook-events.ts'
 import { ownEndpointOf } from './webhooks.ts'
 
 /** An attribute of an endpoint in both forms: how it is shown, and how it is read. */
@@ -180,11 +181,11 @@ function headersOf(form: Form): { readonly headers?: Readonly<Record<string, str
 function eventChoice(view: View, form: Form, problems: Problems): Html {
   const chosen = new Set(form.all('events'))
   const isChosen = form.get('which') === 'chosen'
-  const groups = eventGroups().map(
+  const groups = [...eventGroups(), ['Failing endpoints', noticeNames] as const].map(
     ([label, names]) =>
       html`<section data-group><h2>${label}</h2><div class="columns">${names.map(
         (name) =>
-          html`<div data-item="${`${name} ${wordsOf(name)}`.toLowerCase()}">${check('checkbox', 'events', `${name}Hook`, name, chosen.has(`${name}Hook`))} ${exampleLink(view, name)}</div>`,
+          html`<div data-item="${`${name} ${wordsOf(name)}`.toLowerCase()}">${check('checkbox', 'events', `${name}Hook`, name, chosen.has(`${name}Hook`))} ${webhookName(name) && exampleLink(view, name)}</div>`,
       )}</div></section>`,
   )
   return group(

@@ -13,7 +13,7 @@ import { may, type PanelAction } from '../request/access.ts'
 import { type PanelResponse, page, seeOther } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
-import { empty, news, note, number, own, table, time } from '../ui/parts.ts'
+import { capital, empty, news, note, number, own, table, time } from '../ui/parts.ts'
 import { cards, failed, failedNote, lastDay, latestAttempts, waiting } from './webhook-health.ts'
 
 export async function endpointOf({ community, id, params }: View): Promise<Endpoint> {
@@ -55,12 +55,14 @@ export function endpointTable(view: View, endpoints: readonly Endpoint[], status
 }
 
 export const addEndpoint = (view: View): Html | false =>
-  may(view.visitor, 'endpoints.create') && html`<a class="button primary" href="${view.link('webhooks/new')}">Add an endpoint</a>`
+  may(view.visitor, 'endpoints.create') &&
+  html`<a class="button primary" href="${view.link('webhooks/new')}">Add an endpoint</a> <a class="button" href="${view.link('webhooks/channel')}">Notify a channel</a>`
 
 const results = new Map([
   ['removed', 'The endpoint is deleted. Nothing more is sent to it.'],
   ['paused', 'The endpoint is paused. Its events wait until it is resumed.'],
   ['resumed', 'Events are sent to the endpoint again.'],
+  ['channel', 'The channel is added. Send a test event to see that its messages arrive.'],
   ['saved', 'The changes are saved. They hold from the next delivery.'],
 ])
 
@@ -93,12 +95,13 @@ function buttons(view: View, endpoint: Endpoint, health: EndpointStatus | undefi
   const { visitor, link } = view
   const { id, enabled } = endpoint
   const isOwn = !isHosts(endpoint)
+  const isStandard = endpoint.format === 'standard'
   const stopped = !enabled || health?.activity === 'disabled'
   return html`
 ${may(visitor, 'endpoints.test') && view.settings.relay && action(view, id, 'test', 'Send a test event', 'primary')}
 ${isOwn && may(visitor, 'endpoints.update') && html`<a class="button" href="${link(`webhooks/${id}/edit`)}">Edit</a>`}
-${isOwn && may(visitor, 'endpoints.rotate') && html`<a class="button" href="${link(`webhooks/${id}/rotate`)}">Rotate</a>`}
-${isOwn && may(visitor, 'endpoints.reveal') && action(view, id, 'reveal', 'Show token and secret')}
+${isOwn && isStandard && may(visitor, 'endpoints.rotate') && html`<a class="button" href="${link(`webhooks/${id}/rotate`)}">Rotate</a>`}
+${isOwn && isStandard && may(visitor, 'endpoints.reveal') && action(view, id, 'reveal', 'Show token and secret')}
 ${isOwn && may(visitor, 'endpoints.pause') && (stopped ? action(view, id, 'resume', 'Resume') : action(view, id, 'pause', 'Pause'))}
 ${isOwn && may(visitor, 'endpoints.remove') && html`<a class="button danger" href="${link(`webhooks/${id}/remove`)}" data-dialog>Delete</a>`}`
 }
@@ -127,7 +130,7 @@ ${endpoint.ca && html`<dt>Private authority</dt><dd>${endpoint.ca}</dd>`}
 <dt>Order</dt><dd>${orders[endpoint.order]}</dd>
 <dt>Rate</dt><dd>${endpoint.rate_per_second === null ? 'No limit' : `At most ${endpoint.rate_per_second} a second`}</dd>
 ${endpoint.header_names.length > 0 && html`<dt>Headers</dt><dd>${endpoint.header_names.join(', ')}</dd>`}
-<dt>Signature</dt><dd>${endpoint.signed ? 'Signed' : 'Not signed'}</dd>
+${endpoint.format === 'standard' ? html`<dt>Signature</dt><dd>${endpoint.signed ? 'Signed' : 'Not signed'}</dd>` : html`<dt>Format</dt><dd>Messages for ${capital(endpoint.format)}</dd>`}
 ${endpoint.public_keys.length > 0 && html`<dt>Public key</dt><dd class="mono">${endpoint.public_keys.join(', ')}</dd>`}
 ${endpoint.old_token_until && html`<dt>Old token</dt><dd>Valid until ${time(endpoint.old_token_until)}</dd>`}
 ${endpoint.old_secrets_until && html`<dt>Old secret</dt><dd>Valid until ${time(endpoint.old_secrets_until)}</dd>`}

@@ -33,10 +33,10 @@ test('the standard format leaves no trace in the record of an endpoint', async (
 })
 
 test.each([
-  [{ token: 'k' }, 'token must be null for the format slack'],
-  [{ token: true, secrets: true }, 'token and secrets must be null for the format slack'],
-  [{ secrets: 'ed25519' }, 'secrets must be null'],
-  [{ audience: 'host' }, 'format must be standard for the audience host'],
+  [{ token: 'k' }, 'format slack goes with token null, secrets null and audience integration'],
+  [{ token: true, secrets: true }, 'format slack goes with token null, secrets null and audience integration'],
+  [{ secrets: 'ed25519' }, 'format slack goes with token null, secrets null and audience integration'],
+  [{ audience: 'host' }, 'format slack goes with token null, secrets null and audience integration'],
   [{ format: 'mattermost' }, 'format must be one of standard, slack, teams, discord'],
   [{ url: masked }, 'url is masked: give the whole address'],
 ] as const)('a channel with %j is refused, new and changed', async (change, message) => {
@@ -57,7 +57,7 @@ test('a token stays no token of a channel by rotation, and an endpoint with one 
     await expect(community.endpoints.rotate('1', id, rotation)).rejects.toMatchObject({ status: 422 })
   const signed = await community.endpoints.upsert({ network: '1', url: 'https://example.org/hook', token: true, secrets: true })
   const become = (changes: object) => community.endpoints.update('1', signed.id, { format: 'teams', ...changes })
-  await expect(become({})).rejects.toThrow('token and secrets must be null for the format teams')
+  await expect(become({})).rejects.toThrow('format teams goes with token null, secrets null')
   expect(await become({ token: null, secrets: null })).toMatchObject({ format: 'teams', url: 'https://example.org/***' })
 })
 

@@ -200,6 +200,7 @@ test('each change needs its own action, and a list without it is a 403', async (
     '1/keys/new',
     `1/keys/${key?.id}/revoke`,
     '1/webhooks/new',
+    '1/webhooks/channel',
     `1/webhooks/${id}/edit`,
     `1/webhooks/${id}/rotate`,
     `1/webhooks/${id}/remove`,

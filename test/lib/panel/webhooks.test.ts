@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { catalogue } from '../../../lib/events/catalogue.ts'
 import type { RelayAdmin } from '../../../lib/panel/index.ts'
+import { noticeNames } from '../../../lib/panel/pages/webhook-events.ts'
 import { deliveryOf, relayOf } from './relay.ts'
 import { admin, createTestPanel } from './support.ts'
 
@@ -186,8 +187,9 @@ test('every event has an example, and the form offers each once', async () => {
   const { get } = await createTestPanel()
   const form = (await get('1/webhooks/new')).text
   const names = [...form.matchAll(/name="events" value="(\w+)Hook"/g)].map(([, name]) => name ?? '')
-  expect(names.toSorted()).toEqual(Object.keys(catalogue).toSorted())
-  for (const name of names) {
+  const events = Object.keys(catalogue)
+  expect(names.toSorted()).toEqual([...events, ...noticeNames].toSorted())
+  for (const name of events) {
     const { status, text } = await get(`1/webhooks/events/${name}`)
     expect([name, status, text.includes(`&quot;${name}Hook&quot;`)]).toEqual([name, 200, true])
   }
