@@ -1,4 +1,5 @@
 /** Regular maintenance: deleting old rows, disabling failing endpoints, returning space. */
+import { counted } from '../../lib/base/counted.ts'
 import type { RelayContext } from './context.ts'
 import { doRegularly } from './regular-work.ts'
 import type { Scheduler } from './schedule/scheduler.ts'
@@ -74,7 +75,7 @@ export function startMaintenance(parts: MaintenanceParts): Maintenance {
         for (const { id: endpoint_id } of endpoints) {
           const mine = slots.filter((slot) => slot.endpoint_id === endpoint_id)
           const sum = (of: 'delivered' | 'failed'): number => mine.reduce((total, slot) => total + slot[of], 0)
-          const text = `in the last 24 hours ${sum('delivered')} deliveries arrived, and ${sum('failed')} failed at their latest attempt`
+          const text = `in the last 24 hours ${counted(sum('delivered'), 'delivery', 'deliveries')} arrived, and ${sum('failed')} failed at their latest attempt`
           if (mine.length > 0) scheduler.announce({ kind: 'endpoint.day', network_id, endpoint_id, event_id: null, text })
         }
       }

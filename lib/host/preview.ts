@@ -8,6 +8,7 @@
 
 import * as v from 'valibot'
 import type { Chance } from '../base/chance.ts'
+import { counted } from '../base/counted.ts'
 import { fail, invalid } from '../errors.ts'
 import type { CommittedEvent } from '../events/catalogue.ts'
 import { movedOn } from '../kernel/pipeline.ts'
@@ -224,5 +225,4 @@ function phrasesOf(table: string, { inserted, changed, removed }: RowCounts): st
   return verbs.flatMap(([count, one, many]) => (count === 0 ? [] : [`${counted(count, ...names)} ${count === 1 ? one : many}`]))
 }
 
-const counted = (count: number, one: string, several: string): string => `${count} ${count === 1 ? one : several}`
 const sum = (counts: readonly number[]): number => counts.reduce((all, one) => all + one, 0)

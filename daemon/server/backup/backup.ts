@@ -1,4 +1,5 @@
 /** `folkmoot backup`: everything of a storage and its relay in one file, while both run. */
+
 import { existsSync } from 'node:fs'
 import { type FileHandle, open, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,6 +10,7 @@ import { storageErrorOf } from '../../../adapters/sql/sqlite/errors.ts'
 import { makeFile } from '../../../adapters/sql/sqlite/file.ts'
 import { DatabaseSync, backup as pagesTo } from '../../../adapters/sql/sqlite/module.ts'
 import { parseDocument } from '../../../adapters/storage/lowdb/document.ts'
+import { counted } from '../../../lib/base/counted.ts'
 import { StorageError } from '../../../lib/storage/contract.ts'
 import { bar, type ProgressHost, type ProgressLine, progressLine } from '../commands/progress-line.ts'
 import { requireNew } from '../commands/to-file.ts'
@@ -37,8 +39,8 @@ export async function backup(to: string, flags: BackupFlags, host: ProgressHost)
   const uploads = parts.filter(({ name }) => name.startsWith('uploads/')).length
   const relay = parts.some(({ name }) => name === 'relay.sqlite')
   const summary = { file: to, made_at, bytes, rows, uploads, relay, encryption_keys }
-  const counted = `${rows['networks'] ?? 0} networks, ${rows['members'] ?? 0} members, ${uploads} uploads, ${relay ? 'and' : 'without'} the state of a relay`
-  host.out.line(flags.json ? JSON.stringify(summary) : `${to} has ${counted}; it was read again, and is whole.`)
+  const content = `${counted(rows['networks'] ?? 0, 'network')}, ${counted(rows['members'] ?? 0, 'member')}, ${counted(uploads, 'upload')}, ${relay ? 'and' : 'without'} the state of a relay`
+  host.out.line(flags.json ? JSON.stringify(summary) : `${to} has ${content}; it was read again, and is whole.`)
 }
 
 /** The storage first: an event that has left its outbox by then is in the relay's store, which knows it if it is in both. */

@@ -1,4 +1,5 @@
 /** `folkmoot restore`: a backup into a new storage, which sends nothing before somebody says so. */
+
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -6,6 +7,7 @@ import { makeDirectory } from '../../../adapters/files/directory.ts'
 import { fileError } from '../../../adapters/files/errors.ts'
 import { syncDirectory, syncWhole } from '../../../adapters/files/sync.ts'
 import { DatabaseSync } from '../../../adapters/sql/sqlite/module.ts'
+import { counted } from '../../../lib/base/counted.ts'
 import { createCommunity } from '../../../lib/index.ts'
 import { systemClock } from '../../relay/clock.ts'
 import { openStore } from '../../relay/open-store.ts'
@@ -74,14 +76,14 @@ export async function restore(from: string, flags: RestoreFlags, host: ProgressH
 
 function sentences({ storage }: Places, manifest: Manifest, send: boolean, disabled: readonly string[]): readonly string[] {
   const { made_at, rows, encryption_keys } = manifest
-  const count = `${rows['networks'] ?? 0} networks, ${rows['members'] ?? 0} members`
+  const count = `${counted(rows['networks'] ?? 0, 'network')}, ${counted(rows['members'] ?? 0, 'member')}`
   const enable = `\`folkmoot endpoints enable --all --storage ${storage}\``
   return [
     `${storage} is as it was at ${made_at}: ${count}.`,
     ...(encryption_keys.length > 0 ? [`Its endpoints need the encryption keys ${encryption_keys.join(', ')}.`] : []),
     send
       ? 'A relay that is started on it sends what waits.'
-      : `Nothing is sent: ${disabled.length} endpoints were disabled (${disabled.join(', ') || 'none'}). ${enable} lets it send.`,
+      : `Nothing is sent: ${counted(disabled.length, 'endpoint was', 'endpoints were')} disabled (${disabled.join(', ') || 'none'}). ${enable} lets it send.`,
   ]
 }
 

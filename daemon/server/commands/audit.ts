@@ -1,5 +1,7 @@
 /** `folkmoot audit …`: reading only, because nothing changes a line. */
+
 import { type AuditAction, auditSubjectTypes } from '../../../lib/audit-actions.ts'
+import { counted } from '../../../lib/base/counted.ts'
 import { detailsText } from '../../../lib/host/audit/details.ts'
 import type { AuditEntry, AuditQuery } from '../../../lib/index.ts'
 import { jsonLines } from '../../json.ts'
@@ -107,6 +109,11 @@ export async function exportAudit(flags: ExportFlags, out: Output, draw?: (line:
     await writeTexts(texts(), to, out)
     draw?.('')
     if (to !== '-')
-      showOne(out, flags, { network_id: network, entries, file: to }, `${entries} entries of ${subdomain} are in ${to}.`)
+      showOne(
+        out,
+        flags,
+        { network_id: network, entries, file: to },
+        `${counted(entries, 'entry', 'entries')} of ${subdomain} are in ${to}.`,
+      )
   })
 }

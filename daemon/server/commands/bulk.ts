@@ -1,4 +1,5 @@
 /** `folkmoot members bulk`: one act for the members of a filter or of a file, with progress, a report, and a question before it. */
+import { counted } from '../../../lib/base/counted.ts'
 import type { BulkAct, BulkReport } from '../../../lib/index.ts'
 import type { Ask, Output } from '../../output.ts'
 import { CommandFailure, UsageError } from '../../usage.ts'
@@ -66,8 +67,9 @@ export async function bulk(
     const list = listed ?? { ids: await idsOf(operator, network, query) }
     const count = countIn(list)
     if (!flags.yes && !flags.preview) {
-      if (!ask || flags.json) throw new UsageError(`this is about ${count} members: add --yes, or look first with --preview`)
-      const reply = await ask(`${act} ${count} members of ${subdomain}? Type yes: `)
+      if (!ask || flags.json)
+        throw new UsageError(`this is about ${counted(count, 'member')}: add --yes, or look first with --preview`)
+      const reply = await ask(`${act} ${counted(count, 'member')} of ${subdomain}? Type yes: `)
       if (reply.trim().toLowerCase() !== 'yes') throw new UsageError('nothing is changed')
     }
     const task = `${act} ${new Date().toISOString()}`
@@ -80,11 +82,11 @@ export async function bulk(
         refusals: [...sum.refusals, ...report.refusals],
         missing: [...sum.missing, ...report.missing],
       }
-      draw?.(`${sum.done + sum.refused + sum.missing.length} of ${count} members`)
+      draw?.(`${sum.done + sum.refused + sum.missing.length} of ${counted(count, 'member')}`)
     }
     draw?.('')
     const lines = [
-      `${sum.done} members done, ${sum.refused} refused${sum.missing.length > 0 ? `, ${sum.missing.length} not found` : ''}.`,
+      `${counted(sum.done, 'member')} done, ${sum.refused} refused${sum.missing.length > 0 ? `, ${sum.missing.length} not found` : ''}.`,
       ...sum.refusals.map(({ id, name, reason }) => `  ${id} ${name}: ${reason}`),
       ...sum.missing.map((name) => `  ${name}: no member`),
     ]

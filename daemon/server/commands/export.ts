@@ -1,4 +1,5 @@
 /** `folkmoot export` and `members export`: records of a network, and everything about one person. */
+import { counted } from '../../../lib/base/counted.ts'
 import { writeCsv } from '../../../lib/csv/table.ts'
 import type { ExportPage, ExportQuery } from '../../../lib/index.ts'
 import { jsonLines, plainLines } from '../../json.ts'
@@ -121,7 +122,7 @@ export async function exportMember(id: string, flags: NetworkFlags & Target, out
         out,
         flags,
         { network_id: network.id, member_id: id, rows, file: to },
-        `${rows} rows about member ${id} are in ${to}.`,
+        `${counted(rows, 'row')} about member ${id} are in ${to}.`,
       )
   })
 }

@@ -1,6 +1,8 @@
 /** `folkmoot members import`: a file of members, some hundred rows a call, with progress. What was refused is listed in a file. */
+
 import { createReadStream } from 'node:fs'
 import { appendFile, writeFile } from 'node:fs/promises'
+import { counted } from '../../../lib/base/counted.ts'
 import { readTable, type TableFormat, writeCsv } from '../../../lib/csv/table.ts'
 import type { ImportCounts, ImportOptions, ImportRefusal, ImportReport, ImportRow } from '../../../lib/index.ts'
 import type { Output } from '../../output.ts'
@@ -58,7 +60,7 @@ export async function importMembers(file: string, flags: ImportFlags, out: Outpu
     const { refusals: _, ...report } = sum
     const found = { ...report, ...(notes > 0 ? { refused_file: list } : {}) }
     const sentences = [
-      `${report.created} members of ${subdomain} created, ${report.updated} updated, ${report.known} were there, ${report.refused} rows refused.`,
+      `${counted(report.created, 'member')} of ${subdomain} created, ${report.updated} updated, ${counted(report.known, 'was', 'were')} there, ${counted(report.refused, 'row')} refused.`,
       ...(report.created > 0 ? [`They carry the tag ${JSON.stringify(report.name)}.`] : []),
       ...(report.ignored.length > 0 ? [`Columns that are no field, left out: ${report.ignored.join(', ')}.`] : []),
       ...(notes > 0 ? [`${list} names each refused row and value, with the reason.`] : []),

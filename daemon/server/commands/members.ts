@@ -1,5 +1,7 @@
 /** `folkmoot members …` */
+
 import { systemChance } from '../../../lib/base/chance.ts'
+import { counted } from '../../../lib/base/counted.ts'
 import { withLines } from '../../../lib/host/audit/audited-work.ts'
 import { plain } from '../../json.ts'
 import type { Output } from '../../output.ts'
@@ -69,7 +71,7 @@ export async function consent(flags: ConsentFlags, out: Output): Promise<void> {
       done: count,
       before: count,
     })
-    const whose = `${members} member${members === 1 ? '' : 's'} of ${plain(network.subdomain)}`
+    const whose = `${counted(members, 'member')} of ${plain(network.subdomain)}`
     out.line(
       flags.json
         ? JSON.stringify({ network_id: network.id, members, consent: given })

@@ -1,4 +1,5 @@
 /** `folkmoot tags` and `folkmoot reports`: what keeps a network in order. */
+import { counted } from '../../../lib/base/counted.ts'
 import type { ReportDecision, ReportListing, TagListing } from '../../../lib/index.ts'
 import type { Output } from '../../output.ts'
 import { time } from '../../table.ts'
@@ -68,7 +69,7 @@ export const mergeTags = (from: string, into: string, flags: NetworkFlags, out: 
   withChanges(flags, out, async (operator) => {
     const { id } = await networkOf(operator, flags.network)
     const tag = await operator.tags.merge(id, from, into)
-    const sentence = `${tag.moved} members moved to ${tag.title} (${tag.id}), which ${tag.member_count} carry now. Tag ${from} is deleted.`
+    const sentence = `${counted(tag.moved, 'member')} moved to ${tag.title} (${tag.id}), which ${counted(tag.member_count, 'carries', 'carry')} now. Tag ${from} is deleted.`
     showOne(out, flags, tag, sentence)
   })
 

@@ -1,4 +1,5 @@
 /** `folkmoot trigger`: an event with example data, delivered to the endpoints of a network. No record is touched. */
+import { counted } from '../../../lib/base/counted.ts'
 import { catalogue, type PayloadOf, payloadSchema, type WebhookName } from '../../../lib/events/catalogue.ts'
 import { defaultTextLimits } from '../../../lib/fields.ts'
 import type { Endpoint } from '../../../lib/index.ts'
@@ -54,7 +55,7 @@ export async function trigger(given: string | undefined, flags: TriggerFlags, ou
       }
       throw error
     })
-    const whose = `${endpoints.length} endpoint${endpoints.length === 1 ? '' : 's'} of ${network.subdomain}`
+    const whose = `${counted(endpoints.length, 'endpoint')} of ${network.subdomain}`
     const sentence = `${event_type} is in the outbox as event ${event_id}, for ${whose}.`
     showOne(
       out,

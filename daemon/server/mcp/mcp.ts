@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { serverOf } from '../../../adapters/mcp/server.ts'
 import { toolsOf } from '../../../adapters/mcp/tools.ts'
+import { counted } from '../../../lib/base/counted.ts'
 import { withoutPassword } from '../../../lib/base/without-password.ts'
 import { createClient } from '../../../lib/client/index.ts'
 import { operations } from '../../../lib/operations.ts'
@@ -76,6 +77,8 @@ export function serveMcp({ url, network, token, tokenFile, write, only }: McpFla
     if (isTooLarge(error)) failed()
   }
   const handle = serveStdio(() => serverOf(tools, client), { transport, onerror })
-  out.warn(`${tools.length} tools for network ${network} of ${new URL(url).origin}, ${writing} of them write.`)
+  out.warn(
+    `${counted(tools.length, 'tool')} for network ${network} of ${new URL(url).origin}, ${counted(writing, 'of them writes', 'of them write')}.`,
+  )
   return { url: '', close: () => handle.close() }
 }

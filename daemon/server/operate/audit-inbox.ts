@@ -1,6 +1,8 @@
 /** Lines that commands of a relay have left next to an outbox directory. They move into the audit before it is read, and now and then. */
+
 import { type TakenLines, takeAuditLines } from '../../../adapters/outbox/audit-inbox.ts'
 import { isPostgresAddress } from '../../../adapters/sql/postgres/address.ts'
+import { counted } from '../../../lib/base/counted.ts'
 import type { HostCalls } from '../../../lib/index.ts'
 
 type Calls = Pick<HostCalls, 'audit' | 'by'>
@@ -58,4 +60,4 @@ export function auditInbox(
 
 /** The sentence about files that were refused, for the operator. */
 export const refusedText = (files: readonly string[]): string =>
-  `the audit refuses ${files.length} line${files.length === 1 ? '' : 's'} of the relay's commands: ${files.slice(0, 3).join(', ')}${files.length > 3 ? ', …' : ''}. Look into them, and remove them`
+  `the audit refuses ${counted(files.length, 'line')} of the relay's commands: ${files.slice(0, 3).join(', ')}${files.length > 3 ? ', …' : ''}. Look into them, and remove them`

@@ -1,3 +1,4 @@
+import { counted } from '../../../lib/base/counted.ts'
 import { withoutPassword } from '../../../lib/base/without-password.ts'
 import { createCommunity } from '../../../lib/index.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
@@ -60,6 +61,8 @@ async function tellEndpoints(storage: Storage): Promise<void> {
 
 function report(counts: Readonly<Record<string, number>>, json: boolean, out: Output): void {
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
-  out.line(json ? JSON.stringify({ rows: total, tables: counts }) : `${total} rows copied, and counted again in the target.`)
+  out.line(
+    json ? JSON.stringify({ rows: total, tables: counts }) : `${counted(total, 'row')} copied, and counted again in the target.`,
+  )
   out.warn('Events that still wait in the outbox of the source stay there: let its relay deliver them before you end it.')
 }

@@ -1,6 +1,7 @@
 import { isPostgresAddress, postgresAddress } from '../../../adapters/sql/postgres/address.ts'
 import { migratePostgres } from '../../../adapters/storage/postgres.ts'
 import { migrateSqlite } from '../../../adapters/storage/sqlite.ts'
+import { counted } from '../../../lib/base/counted.ts'
 import { withoutPassword } from '../../../lib/base/without-password.ts'
 import type { Output } from '../../output.ts'
 import { about, UsageError } from '../../usage.ts'
@@ -22,7 +23,7 @@ export async function migrate({ storage, dryRun = false, json = false }: Migrate
   })
   if (json) return out.line(JSON.stringify({ applied: !dryRun, statements: steps }))
   for (const step of steps) out.line(`${step};`)
-  const count = steps.length === 1 ? '1 statement' : `${steps.length} statements`
+  const count = counted(steps.length, 'statement')
   const what = dryRun ? `${count} would be run` : `${count} run`
   out.warn(steps.length === 0 ? `${withoutPassword(storage)} is up to date.` : `${withoutPassword(storage)}: ${what}.`)
 }

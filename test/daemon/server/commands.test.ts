@@ -185,7 +185,7 @@ test('members are imported from CSV and NDJSON, and refused rows are listed', as
   const lines = join(directory, 'people.ndjson')
   await writeFile(lines, '{"email":"grace@example.org"}\n{"email":"ida@example.org","first_name":"Ida"}\n')
   const printed = await text('members', 'import', lines, '--name', 'Spring')
-  expect(printed).toContain('1 members of paint-pals created, 0 updated, 1 were there, 0 rows refused.')
+  expect(printed).toContain('1 member of paint-pals created, 0 updated, 1 was there, 0 rows refused.')
   const tag = (await all('tags', 'list')).find(({ title }) => title === 'Spring')
   expect(tag).toMatchObject({ member_count: 2 })
   expect(await all('members', 'list', '--tag-id', tag?.id ?? '')).toHaveLength(2)

@@ -1,9 +1,11 @@
 /** `folkmoot-relay check`: whether a relay could run here, found out as a relay would, without changing anything. */
+
 import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { bytesLeft } from '../../../../adapters/files/disk.ts'
 import { isReadOnly } from '../../../../adapters/files/errors.ts'
+import { counted } from '../../../../lib/base/counted.ts'
 import { type Credentials, keyRing } from '../../../../lib/outbox/encryption.ts'
 import type { EndpointUpsert, OutboxRecord } from '../../../../lib/outbox/record.ts'
 import { damageText, type Positions } from '../../../../lib/outbox/source.ts'
@@ -245,5 +247,3 @@ function report({ endpoints, waiting_commits, problems, relays, inForce, fresh }
   ]
   return { ok, text: `${lines.join('\n')}\n` }
 }
-
-const counted = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`

@@ -1,5 +1,6 @@
 /** `folkmoot-relay config`: the settings that a relay would run with here and where each comes from, next to those of a running one. */
 
+import { counted } from '../../../../lib/base/counted.ts'
 import type { RunningRelay } from '../../../../lib/relay/relay-admin.ts'
 import { encryptionKeysVariable } from '../../../encryption-keys.ts'
 import { jsonLines, plain } from '../../../json.ts'
@@ -104,6 +105,6 @@ function text(value: unknown): string | null {
 function encryptionKeyLine(flags: SettingFlags, settings: Settings): Line {
   const keys = encryptionKeysOf({ ...flags, ...settings })
   const from = settings.encryptionKeyFile ?? encryptionKeysVariable
-  const value = keys.length === 1 ? '1 key' : `${keys.length} keys`
+  const value = counted(keys.length, 'key')
   return { setting: 'encryption keys', value: keys.length === 0 ? null : value, from: keys.length === 0 ? 'default' : from }
 }

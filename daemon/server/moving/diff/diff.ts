@@ -1,4 +1,5 @@
 /** `folkmoot diff`: whether two servers respond identically. */
+import { counted } from '../../../../lib/base/counted.ts'
 import { isClientError } from '../../../../lib/client/index.ts'
 import { jsonLines } from '../../../json.ts'
 import type { Output } from '../../../output.ts'
@@ -67,9 +68,11 @@ const maxRows = 200
 const cellOf = (value: unknown): string => (value === undefined ? '(missing)' : JSON.stringify(value))
 
 function report({ differences, total, responses, refused }: Comparison, { wide }: DiffFlags, out: Output, json: boolean): void {
-  const sentence = `${total === 0 ? 'No difference' : `${total} difference${total === 1 ? '' : 's'}`} in ${responses} responses.`
+  const sentence = `${total === 0 ? 'No difference' : counted(total, 'difference')} in ${counted(responses, 'response')}.`
   if (refused > 0)
-    out.warn(`${refused} requests were not compared: the tokens of both servers lack a scope for them. *:read has them all.`)
+    out.warn(
+      `${counted(refused, 'request was', 'requests were')} not compared: the tokens of both servers lack a scope for them. *:read has them all.`,
+    )
   if (json) {
     const lines = jsonLines(
       differences.map(({ path, field, a, b }) => ({ path, field, a: a ?? null, b: b ?? null, ...missingIn(a, b) })),

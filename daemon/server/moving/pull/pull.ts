@@ -1,4 +1,5 @@
 /** `folkmoot pull`: a network of any server of this API, into a storage. */
+import { counted } from '../../../../lib/base/counted.ts'
 import { isDay } from '../../../../lib/base/date-time.ts'
 import { isClientError } from '../../../../lib/client/index.ts'
 import { withLines } from '../../../../lib/host/audit/audited-work.ts'
@@ -104,7 +105,7 @@ function written(report: PullReport, width: number | undefined): string {
   const waited = waited_seconds > 0 ? `, ${waited_seconds} s of it waiting for the rate limit` : ''
   return [
     rows,
-    `Network ${network.subdomain} has the id ${network.id} here, too. ${requests} requests${waited}.`,
+    `Network ${network.subdomain} has the id ${network.id} here, too. ${counted(requests, 'request')}${waited}.`,
     ...(addresses === 'shown' ? [] : [`The server shows members' e-mail addresses ${addresses}: the copy has none of those.`]),
     'The API does not give these columns, which have their defaults in the copy:',
     ...report.not_given.map(({ table: name, columns }) => columnsOfTable(name, columns === 'all' ? ['all of it'] : columns)),
