@@ -41,9 +41,10 @@ const groups = {
       'reports close': '7 delete_content',
     },
     Webhooks: {
-      'endpoints add': '--url https://example.org/webhooks --make-key --make-secret',
+      'endpoints add': '--url https://example.org/webhooks --make-token --make-secret',
       'endpoints update': '7 --event PostCreated --event MemberJoined',
       'endpoints show': '7',
+      'endpoints reveal': '7',
       'endpoints rotate': '7 --keep-old 7d',
       'endpoints enable': '--all',
       'endpoints disable': '7',

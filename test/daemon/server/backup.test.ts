@@ -95,7 +95,7 @@ describe.each(['sqlite', 'lowdb'])('%s', (engine) => {
     async () => {
       const place = await made(engine)
       const { state, has, url: address } = await receiver()
-      await json('endpoints', 'add', '--url', address, '--key', 'x', '--storage', place.storage)
+      await json('endpoints', 'add', '--url', address, '--token', 'x', '--storage', place.storage)
       const api = run('folkmoot', 'serve', '--allow-http', '--json', '--port', '0', '--storage', place.storage)
       const { url } = JSON.parse(await api.firstLine())
       const relay = run('folkmoot-relay', 'run', '--json', '--outbox', place.outbox, ...reach)
@@ -250,7 +250,7 @@ describe.each(['sqlite', 'lowdb'])('%s', (engine) => {
     vi.stubEnv('FOLKMOOT_ENCRYPTION_KEYS', Buffer.alloc(32, 7).toString('base64'))
     onTestFinished(() => void vi.unstubAllEnvs())
     const place = await made(engine)
-    await json('endpoints', 'add', '--url', 'https://example.org/', '--key', 'top-secret', '--storage', place.storage)
+    await json('endpoints', 'add', '--url', 'https://example.org/', '--token', 'top-secret', '--storage', place.storage)
     vi.unstubAllEnvs()
     const file = join(temporaryDirectory(), 'all.tar')
     const { encryption_keys } = await json('backup', file, '--storage', place.storage)
@@ -300,7 +300,7 @@ test('endpoints are enabled and disabled together, in one network or in all', as
   const on = ['--storage', place.storage]
   await json('networks', 'create', '--subdomain', 'two', '--title', 'Two', ...owner, ...on)
   for (const network of ['one', 'two'])
-    await json('endpoints', 'add', '--url', 'https://example.org/', '--key', 'x', '--network', network, ...on)
+    await json('endpoints', 'add', '--url', 'https://example.org/', '--token', 'x', '--network', network, ...on)
   const states = async () =>
     Promise.all(['one', 'two'].map(async (network) => (await json('endpoints', 'list', '--network', network, ...on)).enabled))
   expect((await ended('folkmoot', 'endpoints', 'disable', '--all', ...on)).stdout.trim().split('\n')).toHaveLength(2)
