@@ -95,7 +95,7 @@ export interface Options {
   /** Whether the keys of removed, banned or deleted members still work: `'accept'` by default, or `'refuse'`. */
   readonly keysOfFormerMembers?: 'accept' | 'refuse'
   /**
-   * Encrypts keys and signing secrets of webhook endpoints in the storage, the outbox and the relay's store. Each is 32 bytes
+   * Encrypts tokens and signing secrets of webhook endpoints in the storage, the outbox and the relay's store. Each is 32 bytes
    * in base64, as `openssl rand -base64 32` makes them. The first key encrypts, all keys decrypt. The relay needs them too.
    */
   readonly encryptionKeys?: readonly string[]
@@ -196,7 +196,7 @@ export const optionRules = {
       ),
       [],
     ),
-    'keys and secrets would be stored unencrypted',
+    'tokens and secrets would be stored unencrypted',
   ),
   tracing: v.optional(withMethods<Tracing>(['start'], 'give `await openTelemetry()` of folkmoot/telemetry')),
 } satisfies RulesOf<Options>

@@ -16,10 +16,10 @@ import { checkSettings, type Settings } from './settings.ts'
 /** Settings as in the file of `--config`, and callbacks. */
 export interface EmbeddedRelayOptions extends Partial<Omit<Settings, 'encryptionKeyFile' | 'telemetry'>>, RelayEvents {
   /**
-   * The outbox to deliver: a storage, whose outbox it shares, or an address as for `--outbox`. That is a directory, `sqlite:PATH` or
+   * The storage whose events it delivers, or the address of its outbox as for `--outbox`: a directory, `sqlite:PATH` or
    * `postgres://…`.
    */
-  readonly outbox: string | { readonly outbox?: string }
+  readonly storage: string | { readonly outbox?: string }
   /** The `encryptionKeys` of the community, each 32 bytes in base64. An endpoint that none of them decrypts is sent nothing. */
   readonly encryptionKeys?: readonly string[]
   /** Makes a span of each attempt, in the trace of its event: `await openTelemetry()` of `folkmoot/telemetry`. */
@@ -66,18 +66,18 @@ export interface EmbeddedRelay {
 }
 
 const known = (options: EmbeddedRelayOptions): string => {
-  const { outbox } = options
-  const address = typeof outbox === 'string' ? outbox : outbox?.outbox
+  const { storage } = options
+  const address = typeof storage === 'string' ? storage : storage?.outbox
   if (typeof address === 'string' && address !== '') {
     const problem = unknownKind(address)
-    if (problem !== undefined) throw new TypeError(`startRelay: \`outbox\` ${problem}`)
-    const mistake = mistakenDirectory(address, '`outbox`')
+    if (problem !== undefined) throw new TypeError(`startRelay: \`storage\` ${problem}`)
+    const mistake = mistakenDirectory(address, '`storage`')
     if (mistake !== undefined) throw new TypeError(`startRelay: ${mistake}`)
     return address
   }
   const remedy = 'give the storage, or an address: a directory, sqlite:PATH or postgres://…'
-  if (typeof outbox !== 'object' || outbox === null) throw new TypeError(`startRelay: \`outbox\` is missing: ${remedy}`)
-  if (outbox instanceof Promise) throw new TypeError('startRelay: `outbox` must be awaited, got a Promise')
+  if (typeof storage !== 'object' || storage === null) throw new TypeError(`startRelay: \`storage\` is missing: ${remedy}`)
+  if (storage instanceof Promise) throw new TypeError('startRelay: `storage` must be awaited, got a Promise')
   throw new TypeError(
     'startRelay: the storage has no outbox that a relay can open. A storage in memory or of lowdb needs one of `openOutbox`; for a pool of your own, give the address of the database',
   )
@@ -91,14 +91,13 @@ const reportFault = (what: string, error: unknown): void => console.error(`folkm
  *
  * One process, one fate: while it is down nothing is delivered, and its load is the load of your server. `folkmoot-relay run` is the
  * better choice for production. One relay at a time reads a directory or a SQLite file; any number share a PostgreSQL database.
- * @throws TypeError for a missing outbox or a malformed encryption key; SettingsError that names every unusable setting
+ * @throws TypeError for a missing storage or a malformed encryption key; SettingsError that names every unusable setting
  * @throws StorageError `locked` when another relay uses this outbox, `newer`, `damaged`, `unavailable`
  */
 export async function startRelay(options: EmbeddedRelayOptions): Promise<EmbeddedRelay> {
-  if (typeof options !== 'object' || options === null)
-    throw new TypeError('startRelay expects options, such as { outbox: storage }')
+  if (typeof options !== 'object' || options === null) throw new TypeError('startRelay expects options, such as { storage }')
   const outbox = known(options)
-  const { outbox: _, encryptionKeys = [], tracing, onAttempt, onNotice, onIngested, onFault = reportFault, ...given } = options
+  const { storage: _, encryptionKeys = [], tracing, onAttempt, onNotice, onIngested, onFault = reportFault, ...given } = options
   if ('encryptionKeyFile' in given) throw new TypeError('startRelay reads no file of keys: give `encryptionKeys`')
   if ('telemetry' in given) throw new TypeError('startRelay loads no package: give `tracing: await openTelemetry()`')
   if (tracing !== undefined && typeof tracing.start !== 'function')
@@ -110,7 +109,7 @@ export async function startRelay(options: EmbeddedRelayOptions): Promise<Embedde
     ...(onNotice ? { onNotice } : {}),
     ...(onIngested ? { onIngested } : {}),
   }
-  const foreign = typeof options.outbox === 'string' ? foreignDirectory(outbox) : undefined
+  const foreign = typeof options.storage === 'string' ? foreignDirectory(outbox) : undefined
   const service = await startService({ outbox, settings, encryptionKeys, version, events, tracing })
   const { relay, metrics, controlPort } = service
   if (foreign !== undefined) onFault('the outbox may be a wrong directory', new Error(foreign))

@@ -32,7 +32,7 @@ export interface RelayOptions extends RelayEvents {
   /** Settings over the defaults; see `Settings`. */
   readonly settings?: Partial<Settings>
   /**
-   * The keys that decrypt keys and signing secrets of endpoints: the `encryptionKeys` of the communities that write to the
+   * The keys that decrypt tokens and signing secrets of endpoints: the `encryptionKeys` of the communities that write to the
    * outbox, each 32 bytes in base64. An endpoint that none of them decrypts is sent nothing, and its deliveries wait.
    */
   readonly encryptionKeys?: readonly string[]

@@ -1,5 +1,5 @@
 /**
- * Keys and signing secrets of endpoints, encrypted: as in the storage, in the outbox and in the store of a relay. The text
+ * Tokens and signing secrets of endpoints, encrypted: as in the storage, in the outbox and in the store of a relay. The text
  * passes all three unchanged. The sender decrypts it, and so does the library when an endpoint changes.
  *
  * Terms

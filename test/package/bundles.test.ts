@@ -59,7 +59,7 @@ async function main() {
   await once(server, 'listening')
   const baseUrl = 'http://127.0.0.1:' + server.address().port
   await community.endpoints.upsert({ network: network.id, url: baseUrl + '/hook', events: ['MemberJoinedHook'], token: key })
-  const relay = await startRelay({ outbox: storage, allowHttp: true, allowPrivate: true })
+  const relay = await startRelay({ storage, allowHttp: true, allowPrivate: true })
   const client = createClient({ baseUrl, network: 'paint-pals', token })
   const { email } = await client.members.create({ email: 'bo@example.org', first_name: 'Bo', last_name: 'Birch', member_type: 'full' })
   const event = await delivered.promise

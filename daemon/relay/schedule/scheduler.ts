@@ -33,7 +33,7 @@ export interface SchedulerParts extends RelayContext {
   readonly tracing?: Tracing | undefined
   /** From 0 to 1, for jitter. */
   readonly random: () => number
-  /** The encryption keys of endpoints' keys and secrets. */
+  /** The encryption keys of endpoints' tokens and secrets. */
   readonly encryptionKeys: readonly string[]
   /** Why an endpoint cannot be sent to though its credentials can be read, for a person. */
   readonly lacking?: (endpoint: Endpoint) => string | undefined
@@ -69,7 +69,7 @@ export interface Scheduler {
   disable(ref: number, reason: string): void
   /** Takes on how an endpoint is defined now. */
   change(endpoint: Endpoint): void
-  /** Decrypts keys and secrets of endpoints with other keys from now on. */
+  /** Decrypts tokens and secrets of endpoints with other keys from now on. */
   rekey(encryptionKeys: readonly string[]): void
   /** Looks again whether each endpoint can be sent to: what they need may be there now, or gone. */
   reread(): void

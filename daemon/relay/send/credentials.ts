@@ -1,5 +1,5 @@
 /**
- * Keys and signing secrets of the endpoints in plain text, in memory alone. An endpoint whose credentials cannot be decrypted, or that
+ * Tokens and signing secrets of the endpoints in plain text, in memory alone. An endpoint whose credentials cannot be decrypted, or that
  * needs what this version does not know, is sent nothing: its deliveries wait.
  */
 import { type Credentials, hasEncrypted, isEncryptionError, type KeyRing, keyRing } from '../../../lib/outbox/encryption.ts'

@@ -54,7 +54,7 @@ const cooperative = { strategy: TimeoutStrategy.Cooperative, abortOnReturn: fals
 
 const isKeyRefused = ({ status }: PostOutcome): boolean => status === 401 || status === 403
 
-/** The replaced keys or secrets that hold at this time. */
+/** The replaced tokens or secrets that hold at this time. */
 const heldAt = (old: readonly ReplacedSecret[], now: number): readonly string[] =>
   old.filter(({ until }) => Date.parse(until) > now).map(({ value }) => value)
 

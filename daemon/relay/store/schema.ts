@@ -45,7 +45,7 @@ const endpoints: SqlTable = {
     ...Object.fromEntries(
       attributeColumns.map(({ name, type, nullable }) => [name, { type: type === 'json' ? 'text' : type, nullable }]),
     ),
-    // Keys and secrets that were replaced, and when the last of them ends.
+    // Tokens and secrets that were replaced, and when the last of them ends.
     old: perhapsText,
     old_until: perhapsInteger,
     // What a relay must know to send to it; and its record, while this relay does not.

@@ -134,7 +134,7 @@ export interface Purge {
   readonly delivered: number
   /** Dead deliveries, notices, and what waits for endpoints that are sent nothing. */
   readonly dead: number
-  /** Replaced keys and secrets whose time is over by now. */
+  /** Replaced tokens and secrets whose time is over by now. */
   readonly now: number
 }
 

@@ -116,7 +116,7 @@ ${serve}
   const url = publicUrl ?? \`http://127.0.0.1:\${taken}\`
   const network = await findOrCreateNetwork(community, subdomain, ownerEmail)
   const relay = await startRelay({
-    outbox: storage,
+    storage,
     encryptionKeys,
     allowHttp: local,
     allowPrivate: local,

@@ -1,4 +1,4 @@
-/** Endpoints whose keys and secrets the encryption keys of this server do not decrypt. */
+/** Endpoints whose tokens and secrets the encryption keys of this server do not decrypt. */
 import { isEncryptionError, keyRing } from '../../../lib/outbox/encryption.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
 import { webhookEndpoints } from '../../../lib/storage/tables/administration.ts'

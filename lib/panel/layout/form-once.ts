@@ -45,7 +45,7 @@ export const sentBeforePage = (view: View, advice: string, list: string): Promis
       view,
       'Sent before',
       html`<h1>This form was sent before</h1>
-${note('warn', html`<p>Nothing more was made. A new value is shown once, by the first response, and cannot be shown again.</p>`)}
+${note('warn', html`<p>Nothing more was made. A new value is in the first response.</p>`)}
 <p>${advice}</p><p><a class="button primary" href="${list}">Back</a></p>`,
     ),
     409,

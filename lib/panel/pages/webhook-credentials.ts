@@ -42,7 +42,7 @@ export const credentialsPage = (
     view,
     title,
     html`<h1>${title}</h1><p class="mono">${url}</p>${addressNote(url)}
-${news('warn', html`<p>The receiver needs them. Give them to no one else.</p>`)}
+${news('warn', html`<p><strong>Copy them now.</strong> The receiver needs them. A later look leaves a line in the audit.</p>`)}
 ${token ? html`<h2>Token</h2>${secret('token', 'The token', token)}<p class="hint">Sent as <code>Authorization: Bearer</code>.</p>` : ''}
 ${signing !== undefined && signingPart(signing, open)}
 <p><a class="button" href="${view.link(`webhooks/${id}`)}">To the endpoint</a></p>`,

@@ -67,7 +67,7 @@ test.each(Object.entries(storages))('%s: one trace runs from the request to the 
   const hook = await receiver()
   const storage = await open()
   const { joins, encryptionKeys, network_id } = await network(storage, hook.url)
-  await relayOf({ outbox: storage, encryptionKeys, tracing })
+  await relayOf({ storage, encryptionKeys, tracing })
   expect((await joins('Oil')).status).toBe(201)
   await until(() => recordedSpans(/^deliver/).length > 0, 'the attempt ends')
 
@@ -123,7 +123,7 @@ test('each attempt is a span of its own, and a failed one says so', async () => 
   const hook = await receiver((got, response) => status(hook.received.length === 1 ? 503 : 204)(got, response))
   const storage = await storages.SQLite()
   const { joins, encryptionKeys } = await network(storage, hook.url)
-  await relayOf({ outbox: storage, encryptionKeys, tracing, retrySchedule: [0, 0.1] })
+  await relayOf({ storage, encryptionKeys, tracing, retrySchedule: [0, 0.1] })
   await joins('Oil')
   await until(() => recordedSpans(/^deliver/).length === 2, 'the second attempt ends')
   const attempts = recordedSpans(/^deliver/)
@@ -138,7 +138,7 @@ test('events that are written together stay in the traces of their requests', as
   const hook = await receiver()
   const storage = await storages.SQLite()
   const { request, encryptionKeys } = await network(storage, hook.url)
-  await relayOf({ outbox: storage, encryptionKeys, tracing })
+  await relayOf({ storage, encryptionKeys, tracing })
   const traces = Array.from({ length: 8 }, (_, index) => `${index + 1}`.repeat(32))
   await Promise.all(
     traces.map((id, index) =>
@@ -209,7 +209,7 @@ test('nothing of a person, a key or a body is in a span', async () => {
   const hook = await receiver()
   const storage = await storages.SQLite()
   const { request, joins, token, encryptionKeys } = await network(storage, `${hook.url}?secret=hush`)
-  await relayOf({ outbox: storage, encryptionKeys, tracing })
+  await relayOf({ storage, encryptionKeys, tracing })
   await joins('Quill')
   await request('GET', '/members/by_email?email=quill%40example.org')
   await until(() => recordedSpans(/^deliver/).length > 0, 'the attempt ends')
@@ -223,7 +223,7 @@ test('a relay without tracing sends the trace that is stored, and an API without
   const hook = await receiver()
   const storage = await storages.SQLite()
   const first = await network(storage, hook.url)
-  await relayOf({ outbox: storage, encryptionKeys: first.encryptionKeys })
+  await relayOf({ storage, encryptionKeys: first.encryptionKeys })
   await first.joins('Oil')
   const plain = createCommunity({ storage, encryptionKeys: first.encryptionKeys, allowHttp: true })
   await until(() => hook.received.length === 1, 'the first event comes')
@@ -248,6 +248,8 @@ test('an SDK that throws fails no request', async () => {
 test('`tracing` that makes no spans is refused', async () => {
   const storage = memoryStorage()
   expect(() => createCommunity({ storage, tracing: {} as never })).toThrow('option `tracing` must have a method start')
-  await expect(startRelay({ outbox: temporaryDirectory(), tracing: {} as never })).rejects.toThrow('`tracing` must have a method')
-  await expect(startRelay({ outbox: temporaryDirectory(), telemetry: true } as never)).rejects.toThrow('openTelemetry()')
+  await expect(startRelay({ storage: temporaryDirectory(), tracing: {} as never })).rejects.toThrow(
+    '`tracing` must have a method',
+  )
+  await expect(startRelay({ storage: temporaryDirectory(), telemetry: true } as never)).rejects.toThrow('openTelemetry()')
 })

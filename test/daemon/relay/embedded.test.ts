@@ -56,7 +56,7 @@ test.each(Object.keys(storages))('%s: a storage and its relay share one call', a
   const hook = await receiver()
   const storage = await (storages[name] as () => Promise<Storage>)()
   const { joins, encryptionKeys, endpoint, network } = await communityOn(storage, `${hook.url}/`)
-  const relay = await start({ outbox: storage, encryptionKeys, ...local })
+  const relay = await start({ storage, encryptionKeys, ...local })
   await joins('Oil')
   await until(() => hook.received.length > 0, 'the event comes')
   expect(JSON.parse(hook.received[0]?.body ?? '')).toMatchObject({ event_type: 'MemberJoinedHook' })
@@ -72,12 +72,12 @@ test('after `stop` nothing is sent, and a relay that is started by the address s
   const hook = await receiver()
   const storage = await sqliteStorage({ path: join(temporaryDirectory(), 'db.sqlite') })
   const { joins, encryptionKeys } = await communityOn(storage, `${hook.url}/`)
-  const first = await start({ outbox: storage, encryptionKeys, ...local })
+  const first = await start({ storage, encryptionKeys, ...local })
   await joins('Oil')
   await until(() => hook.received.length === 1, 'the first event comes')
   await first.stop()
   await joins('Ink')
-  const second = await start({ outbox: storage.outbox ?? '', encryptionKeys, ...local })
+  const second = await start({ storage: storage.outbox ?? '', encryptionKeys, ...local })
   await until(() => hook.received.length === 2, 'the second event comes')
   await second.stop()
   expect(hook.received.map(({ body }) => JSON.parse(body).payload.member.first_name)).toEqual(['Oil', 'Ink'])
@@ -90,7 +90,7 @@ test('`stop` waits for attempts in flight', async () => {
   const { joins, encryptionKeys } = await communityOn(storage, `${hook.url}/`)
   const outcomes: string[] = []
   const relay = await start({
-    outbox: storage,
+    storage,
     encryptionKeys,
     ...local,
     onAttempt: ({ outcome }) => void outcomes.push(outcome),
@@ -105,7 +105,7 @@ test('its administration is what the panel asks', async () => {
   const hook = await receiver()
   const storage = await sqliteStorage({ path: join(temporaryDirectory(), 'db.sqlite') })
   const { community, network, joins, encryptionKeys } = await communityOn(storage, `${hook.url}/`)
-  const relay = await start({ outbox: storage, encryptionKeys, ...local })
+  const relay = await start({ storage, encryptionKeys, ...local })
   await joins('Oil')
   await until(() => hook.received.length === 1, 'the event comes')
   expect(await relay.admin.status({ network_id: network.id })).toMatchObject({
@@ -118,7 +118,7 @@ test('its administration is what the panel asks', async () => {
 test('with `controlPort` it has the control that commands find, and `stop` closes it', async () => {
   const storage = await sqliteStorage({ path: join(temporaryDirectory(), 'db.sqlite') })
   onTestFinished(() => storage.close())
-  const relay = await start({ outbox: storage, controlPort: 0 })
+  const relay = await start({ storage, controlPort: 0 })
   const { controlPort } = await relay.status()
   expect((await fetch(`http://127.0.0.1:${controlPort}/readyz`)).status).toBe(200)
   await relay.stop()
@@ -127,28 +127,30 @@ test('with `controlPort` it has the control that commands find, and `stop` close
 
 test('what it cannot start with is refused, by name', async () => {
   const outbox = temporaryDirectory()
-  await expect(startRelay({ outbox, timeout: 0, nonsense: 1 } as EmbeddedRelayOptions)).rejects.toMatchObject({
+  await expect(startRelay({ storage: outbox, timeout: 0, nonsense: 1 } as EmbeddedRelayOptions)).rejects.toMatchObject({
     name: 'SettingsError',
     problems: expect.arrayContaining([expect.stringContaining('`timeout`'), expect.stringContaining('`nonsense`')]),
   })
-  await expect(startRelay({ outbox: memoryStorage() })).rejects.toThrow(
+  await expect(startRelay({ storage: memoryStorage() })).rejects.toThrow(
     /^startRelay: the storage has no outbox that a relay can open/,
   )
-  await expect(startRelay({} as EmbeddedRelayOptions)).rejects.toThrow('startRelay: `outbox` is missing')
+  await expect(startRelay({} as EmbeddedRelayOptions)).rejects.toThrow('startRelay: `storage` is missing')
   await expect(startRelay(undefined as unknown as EmbeddedRelayOptions)).rejects.toThrow('startRelay expects options')
-  await expect(startRelay({ outbox: Promise.resolve({}) as never })).rejects.toThrow('must be awaited')
-  await expect(startRelay({ outbox, encryptionKeyFile: 'keys' } as EmbeddedRelayOptions)).rejects.toThrow('give `encryptionKeys`')
-  await expect(startRelay({ outbox, encryptionKeys: ['short'] })).rejects.toThrow(TypeError)
-  await start({ outbox })
-  await expect(startRelay({ outbox })).rejects.toMatchObject({ code: 'locked' })
+  await expect(startRelay({ storage: Promise.resolve({}) as never })).rejects.toThrow('must be awaited')
+  await expect(startRelay({ storage: outbox, encryptionKeyFile: 'keys' } as EmbeddedRelayOptions)).rejects.toThrow(
+    'give `encryptionKeys`',
+  )
+  await expect(startRelay({ storage: outbox, encryptionKeys: ['short'] })).rejects.toThrow(TypeError)
+  await start({ storage: outbox })
+  await expect(startRelay({ storage: outbox })).rejects.toMatchObject({ code: 'locked' })
 })
 
 test.each(['new.sqlite', 'new.sqlite3', 'new.db', 'db.json'])('%s that is missing is refused, and not made', async (name) => {
   const outbox = join(temporaryDirectory(), name)
   const meant = name === 'db.json' ? `lowdb:${outbox} is the directory ${join(dirname(outbox), 'outbox')}` : `sqlite:${outbox}?`
-  await expect(startRelay({ outbox })).rejects.toThrow(meant)
+  await expect(startRelay({ storage: outbox })).rejects.toThrow(meant)
   expect(existsSync(outbox)).toBe(false)
-  await start({ outbox: `${outbox}/` })
+  await start({ storage: `${outbox}/` })
   expect(existsSync(outbox)).toBe(true)
 })
 
@@ -156,13 +158,13 @@ test.each([
   ['mysql://db.example/community', 'must be a directory, sqlite:PATH or postgres://…, got one that begins with mysql:'],
   ['lowdb:./data/db.json', 'got one that begins with lowdb:'],
 ])('%s is no outbox', async (outbox, sentence) => {
-  await expect(startRelay({ outbox })).rejects.toThrow(sentence)
+  await expect(startRelay({ storage: outbox })).rejects.toThrow(sentence)
 })
 
 test('a directory with nothing but files of others is a fault, and is watched anyway', async () => {
   const outbox = temporaryDirectory()
   writeFileSync(join(outbox, 'file.txt'), 'hi')
   const faults: unknown[] = []
-  await start({ outbox, onFault: (what, error) => void faults.push(`${what}: ${error}`) })
+  await start({ storage: outbox, onFault: (what, error) => void faults.push(`${what}: ${error}`) })
   expect(faults).toEqual([expect.stringContaining('holds "file.txt", and nothing of an outbox')])
 })

@@ -1,4 +1,4 @@
-/** Keys and signing secrets of endpoints on every storage: the bytes on the disk, and the output of commands without the key. */
+/** Tokens and signing secrets of endpoints on every storage: the bytes on the disk, and the output of commands without the key. */
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'

@@ -41,7 +41,7 @@ test.each(['lowdb', 'sqlite', 'postgres'])(
     })
     const outbox =
       name === 'postgres' ? server.url : name === 'sqlite' ? `sqlite:${join(directory, 'db')}` : join(directory, 'outbox')
-    const relay = await startRelay({ outbox })
+    const relay = await startRelay({ storage: outbox })
     await expect.poll(async () => (await relay.status()).endpoints.length).toBe(1)
     const relayFacts = { running: 1, endpoints: 1, disabled: 0, circuits_open: 0, pending: 0, dead: 0 }
     expect(await info(...storage)).toMatchObject({ relay: relayFacts })

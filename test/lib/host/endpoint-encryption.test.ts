@@ -1,4 +1,4 @@
-/** Keys and signing secrets of endpoints, encrypted where they are kept. */
+/** Tokens and signing secrets of endpoints, encrypted where they are kept. */
 import { describe, expect, test } from 'vitest'
 import { createCommunity, type Endpoints, isEncryptionError } from '../../../lib/index.ts'
 import { isEncrypted, keyRing } from '../../../lib/outbox/encryption.ts'

@@ -182,7 +182,7 @@ function tlsProblems({ endpoints }: Findings, settings: Settings): readonly stri
   })
 }
 
-/** Endpoints whose keys and secrets a relay with these settings could not decrypt. */
+/** Endpoints whose tokens and secrets a relay with these settings could not decrypt. */
 async function credentialProblems({ endpoints }: Findings, flags: EncryptionFlags): Promise<readonly string[]> {
   const ring = keyRing(encryptionKeysOf(flags))
   const problems = [...endpoints.values()].map(({ credentials }) =>

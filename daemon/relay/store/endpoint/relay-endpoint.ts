@@ -6,7 +6,7 @@ export interface Endpoint extends Omit<StoredAttributes, 'old_keys' | 'old_secre
   readonly ref: number
   readonly id: string
   readonly network_id: string
-  /** Keys and secrets that were replaced, newest first; each holds until its time. */
+  /** Tokens and secrets that were replaced, newest first; each holds until its time. */
   readonly old_keys: readonly ReplacedSecret[]
   readonly old_secrets: readonly ReplacedSecret[]
   /** Why the relay itself stopped sending to it; an upsert of the outbox lifts that. */

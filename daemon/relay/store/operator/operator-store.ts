@@ -52,7 +52,7 @@ export interface OperatorStore {
   endpoints(): Promise<readonly StoredStatus[]>
   /** The endpoints of one network. Waiting and dead deliveries are counted up to 100,000 each. */
   endpointsOf(network: string): Promise<readonly StoredStatus[]>
-  /** The endpoints themselves, keys and secrets included. */
+  /** The endpoints themselves, tokens and secrets included. */
   knownEndpoints(): Promise<readonly Endpoint[]>
   /** The newest first. */
   deliveries(search: DeliverySearch & { readonly limit: number }): Promise<readonly DeliveryRow[]>

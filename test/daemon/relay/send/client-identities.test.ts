@@ -345,7 +345,7 @@ describe.each(['TLSv1.2', 'TLSv1.3'] as const)('a receiver in %s that refuses wi
 test('the expiry of each certificate is a metric, and an embedded relay reads the files again when it is asked', async () => {
   const clientIdentities = namesFile({ identities: { bank: identityOf(client) }, cas: { bank: server.certFile } })
   const outbox: TestOutbox['address'] = temporaryDirectory()
-  const relay = await startRelay({ outbox, clientIdentities })
+  const relay = await startRelay({ storage: outbox, clientIdentities })
   try {
     const days = async (name: string) => {
       const [, seconds] = new RegExp(`^${name} (\\S+)$`, 'm').exec(await relay.metrics()) ?? []

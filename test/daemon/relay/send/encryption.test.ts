@@ -1,4 +1,4 @@
-/** Endpoints whose keys and signing secrets are encrypted: what a relay sends them, with and without the encryption key. */
+/** Endpoints whose tokens and signing secrets are encrypted: what a relay sends them, with and without the encryption key. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

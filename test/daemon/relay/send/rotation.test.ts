@@ -1,4 +1,4 @@
-/** Keys and signing secrets that were replaced: how long, and how, the old ones hold. */
+/** Tokens and signing secrets that were replaced: how long, and how, the old ones hold. */
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { bench, endpoint, event, type Received, type Responder, receiver, status, until } from '../support.ts'
