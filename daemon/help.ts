@@ -51,7 +51,7 @@ const groups = {
       'endpoints remove': '7 --preview',
       'endpoints republish': '--network paint-pals',
       'endpoints list': '--wide',
-      trigger: 'PostCreated --field post.title=Hello',
+      trigger: 'PostCreated --field title=Hello',
       listen: '--forward-to http://localhost:3000/webhooks',
     },
     Data: {

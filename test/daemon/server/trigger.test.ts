@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { examplesOf } from '../../../daemon/help.ts'
 import { catalogue } from '../../../lib/events/catalogue.ts'
 import { type ReceivedEvent, receive } from '../../../lib/receiver/index.ts'
 import { begun } from '../../support/begun.ts'
@@ -111,6 +112,12 @@ test.each([
 ])('trigger %j is refused', async (args, sentence) => {
   const { refused } = await folkmoot('trigger', ...args, '--storage', await madeStorage())
   expect(refused).toMatch(sentence)
+})
+
+test('the example of its help works', async () => {
+  const [example = ''] = examplesOf('folkmoot', 'trigger')
+  const { refused } = await folkmoot(...example.split(' ').slice(1), '--storage', await madeStorage())
+  expect(refused).toBeUndefined()
 })
 
 test('without an endpoint the command says so; a storage without a server takes the event too', async () => {
