@@ -29,12 +29,24 @@ const programs = {
   }),
 }
 
+/** The token that a receiver gets, which the variable of an API token must never become. */
+const isOfReceiver = ({ long, description }: Command['options'][number]): boolean =>
+  long === '--token' && !description.startsWith('an API token')
+
+test('no variable gives the token of an endpoint', () => {
+  const tokens = leaves(programs.folkmoot).flatMap(({ options }) => options.filter(isOfReceiver))
+  expect(tokens.length).toBeGreaterThan(2)
+  expect(tokens.filter(({ envVar }) => envVar !== undefined)).toEqual([])
+})
+
 test.each(Object.entries(programs))(
   'every command of %s reads the variable of each such flag, and its help names it',
   (_, program) => {
     const flags = leaves(program).flatMap((command) =>
       names
-        .filter((name) => command.options.some(({ long, argChoices }) => long === `--${name}` && !argChoices))
+        .filter((name) =>
+          command.options.some((option) => option.long === `--${name}` && !option.argChoices && !isOfReceiver(option)),
+        )
         .map((name) => ({ command: command.name(), name, help: command.helpInformation().replace(/\s+/g, ' ') })),
     )
     expect(flags.length).toBeGreaterThan(5)
