@@ -124,7 +124,7 @@ const paths = [
   ...['', '?by=nobody', '9/overview', '1/nothing', '1/webhooks?by=reader'],
   ...navigation.flatMap(({ path }) => [`1/${path}`, `2/${path}`]),
   ...of('keys', ['/new', '?status=revoked', '/new!', `/${newest?.id}/revoke`]),
-  ...of('webhooks', ['/new', '/new!', '/new+', '/events', '/events/PostCreated']),
+  ...of('webhooks', ['/new', '/channel', '/new!', '/new+', '/events', '/events/PostCreated']),
   ...of(`webhooks/${first}`, ['', '/edit', '/rotate', '/remove', '/test*']),
   ...of('webhooks/', [second, endpoints[2] ?? '', endpoints[3] ?? '']),
   ...of('deliveries', ['?state=dead', '?state=wrong&since=x', '/d3', '/d0?body=1', '/d1', '/resend?all=1', `/resends/${resend}`]),

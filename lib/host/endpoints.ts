@@ -1,7 +1,6 @@
 import { isoTime } from '../base/clock.ts'
 import { fail, found, invalid } from '../errors.ts'
 import { chatOf, maskedPath, shownUrl } from '../outbox/chat.ts'
-import { attributeDefaults } from '../outbox/endpoint-attributes.ts'
 import { lockNetwork } from '../rules/members.ts'
 import type { Settings } from '../settings.ts'
 import type { Patch } from '../storage/contract.ts'
@@ -161,10 +160,9 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
       key: columns.key ?? before.key,
       headers: columns.headers === undefined ? before.headers : columns.headers,
     })
-    const { format = before.format, key = before.key, secrets = before.secrets, audience = before.audience } = columns
-    refuseForChat({ format, key, secrets, audience })
     const sealed = await sealedColumns(encryption, before, { ...old, ...columns })
     const row = found(await tx.update(webhookEndpoints, before.id, { ...sealed, updated_at: now() }), 'Endpoint')
+    refuseForChat(row)
     await tx.append([upsertOf(row, clock.now())])
     return row
   }
@@ -208,14 +206,14 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
         keepOneAuthorization({ key, headers: rest.headers ?? null })
         refusePlain({ url, client_identity: rest.client_identity ?? null, ca: rest.ca ?? null })
         await refuseUnencrypted(encryption, tx)
-        const { secrets = [], headers = null, audience = attributeDefaults.audience } = rest
-        refuseForChat({ format, key, secrets, audience })
+        const { secrets = [], headers = null } = rest
         const stamp = { id: changes.newId(), created_at: now(), updated_at: now() }
         const sealed = await encryption.seal({ id: stamp.id, network_id: tx.network_id, key, secrets, headers })
         const made = await tx.insert(webhookEndpoints, {
           ...{ ...stamp, ...rest, url, format, key: sealed.key },
           ...{ secrets: sealed.secrets, headers: sealed.headers },
         })
+        refuseForChat(made)
         await tx.append([upsertOf(made, clock.now())])
         return { result: { ...shown(made), ...madeOf(fields, columns) }, audit: [addedEndpoint(made)] }
       })
