@@ -49,7 +49,7 @@ for (const [name, activity, hours] of [
     ],
   ],
 ] as const) {
-  const endpoint = { network: '1', url: `https://${name}.example.org/webhooks`, key: true } as const
+  const endpoint = { network: '1', url: `https://${name}.example.org/webhooks`, token: true } as const
   const { id } = await site.community.endpoints.upsert(endpoint)
   const pending = activity === 'delivering' ? 0 : 36
   relay.endpoints.push({

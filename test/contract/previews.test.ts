@@ -65,7 +65,7 @@ async function setUp() {
   const t = await createSeededCommunity({
     hooks: { before: ({ isPreview }) => void asked.push(isPreview), after: (event) => void told.push(event) },
   })
-  const endpoint = { network: '1', key: true } as const
+  const endpoint = { network: '1', token: true } as const
   await t.community.endpoints.upsert({ ...endpoint, url: 'https://one.example/hook' })
   await t.community.endpoints.upsert({
     ...{ ...endpoint, url: 'https://two.example/hook', events: ['MemberUpdated', 'MemberLeft', 'PostCreated', 'CommentCreated'] },

@@ -55,7 +55,7 @@ describe('a key ring', () => {
     const opening = keyRing(keys).open(sealed)
     await expect(opening).rejects.toThrow(EncryptionError)
     await expect(opening).rejects.toThrow(
-      /^the key of endpoint 7 of network 1 is encrypted with the encryption key [0-9a-f]{16}, which is missing: add it to `encryptionKeys`, FOLKMOOT_ENCRYPTION_KEYS or --encryption-key-file$/,
+      /^the token of endpoint 7 of network 1 is encrypted with the encryption key [0-9a-f]{16}, which is missing: add it to `encryptionKeys`, FOLKMOOT_ENCRYPTION_KEYS or --encryption-key-file$/,
     )
   })
 })

@@ -89,7 +89,7 @@ export const hosts: readonly Host[] = [
     name: 'Next.js',
     ...framework('next', {
       args: (port) => [nextProgram, 'start', 'next', '-H', '127.0.0.1', '-p', String(port)],
-      env: { NEXT_TELEMETRY_DISABLED: '1', WEBHOOK_TOKEN: webhooks.key, WEBHOOK_SECRET: webhooks.secrets },
+      env: { NEXT_TELEMETRY_DISABLED: '1', WEBHOOK_TOKEN: webhooks.token, WEBHOOK_SECRET: webhooks.secrets },
     }),
     exitCode: 143,
     sendsChunks: true,

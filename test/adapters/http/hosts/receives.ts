@@ -7,7 +7,7 @@ import type { Question } from './questions.ts'
 import { until } from './running.ts'
 
 /** The settings of the receiver. */
-export const webhooks = { key: 'my-webhook-token', secrets: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }
+export const webhooks = { token: 'my-webhook-token', secrets: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }
 
 const docs = join(import.meta.dirname, '..', '..', '..', '..', 'docs')
 const route = join('app', 'webhooks', 'route.js')

@@ -34,7 +34,7 @@ test('a relay without the right key waits with a sentence, and continues when SI
   const loopback = { outbox, allowHttp: true, allowPrivate: true }
 
   const alone = await check({ ...loopback, json: true })
-  const foreseen = { ok: false, problems: [expect.stringMatching(/^the key of endpoint 7 of network 1 is encrypted with /)] }
+  const foreseen = { ok: false, problems: [expect.stringMatching(/^the token of endpoint 7 of network 1 is encrypted with /)] }
   expect(JSON.parse(alone.text)).toMatchObject(foreseen)
 
   const flags = ['--outbox', outbox, '--allow-http', '--allow-private', '--encryption-key-file', file, '--control-port', '0']
@@ -44,7 +44,7 @@ test('a relay without the right key waits with a sentence, and continues when SI
   const asked = { ...loopback, networkId: '1', endpointId: '7' }
   expect(await testEndpoint(asked, '0.0.0')).toEqual({
     ok: false,
-    text: expect.stringMatching(/^not delivered: unreadable \(the key of endpoint 7 .* --encryption-key-file, 0 ms\)\n$/),
+    text: expect.stringMatching(/^not delivered: unreadable \(the token of endpoint 7 .* --encryption-key-file, 0 ms\)\n$/),
   })
   const known = await check({ ...loopback, encryptionKeyFile: file, json: true })
   expect(JSON.parse(known.text)).toMatchObject({ ...foreseen, running: true })

@@ -132,7 +132,9 @@ describe.each([
         network_id: '1',
         endpoint_id: '7',
         event_id: null,
-        text: expect.stringMatching(/^nothing is sent, and its deliveries wait: the key of endpoint 7 .*--encryption-key-file$/),
+        text: expect.stringMatching(
+          /^nothing is sent, and its deliveries wait: the token of endpoint 7 .*--encryption-key-file$/,
+        ),
       },
     ])
     const [found, waiting] = await asOperator(all.directory, async (store) => [
