@@ -67,7 +67,7 @@ export interface PanelSettings {
   readonly report: Report
 }
 
-const relayCalls = ['status', 'activity', 'list', 'count', 'get', 'resend', 'progress', 'stop', 'test']
+const relayCalls = ['status', 'activity', 'list', 'count', 'get', 'resend', 'progress', 'stop', 'test', 'closeCircuit']
 const name = v.pipe(
   v.string(must('be a text')),
   v.minLength(1, must('not be empty')),

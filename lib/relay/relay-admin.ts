@@ -224,8 +224,8 @@ export interface Actor {
 }
 
 /**
- * The deliveries to resend: those named, or all that match when it begins. Pending ones are due already and are left out; without
- * `state`, a filter means dead ones.
+ * The deliveries to resend: those named, or all that match when it begins. A filter leaves pending ones out, and without `state` means
+ * dead ones; pending ones that are named are due now, and keep their attempts.
  */
 export interface ResendRequest extends DeliveryFilter, Partial<Actor> {
   /** Deliveries, by the `id` of their rows. */

@@ -83,7 +83,7 @@ export function createResends({ store, now, wake }: ResendsParts): Resends {
 
     for (const search of searches)
       for await (const { found } of opened.walk(search, 'ASC')) {
-        const deliveries = found.filter(({ state }) => state !== 'pending').slice(0, left)
+        const deliveries = found.filter(({ state }) => search.id !== undefined || state !== 'pending').slice(0, left)
         left -= deliveries.length
         for (let place = 0; place < deliveries.length && goesOn(resend); place += size)
           await again(deliveries.slice(place, place + size))

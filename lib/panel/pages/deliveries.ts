@@ -14,6 +14,7 @@ import { type Html, html } from '../ui/html.ts'
 import { jsonView } from '../ui/json-view.ts'
 import { badge, empty, news, nothingListed, number, own, type Tone, table, time } from '../ui/parts.ts'
 import { type FilterQuery, filterForm, filterFrom, hiddenFields } from './delivery-filter.ts'
+import { tryDelivery } from './try-now.ts'
 
 const pageSize = 50
 
@@ -187,7 +188,7 @@ async function show(view: View): Promise<PanelResponse> {
     layout(
       view,
       'Delivery',
-      html`<div class="head"><h1>${eventName(delivery)}</h1>${stateOf(delivery)}<div class="end">${resend}</div></div>
+      html`<div class="head"><h1>${eventName(delivery)}</h1>${stateOf(delivery)}<div class="end">${tryDelivery(view, delivery, health)}${resend}</div></div>
 ${view.query.get('done') === 'resent' && news('good', html`<p>The delivery is queued again. Reload the page in a moment to see the new attempt.</p>`)}
 <dl><dt>Event id</dt><dd class="mono">${delivery.event_id}</dd><dt>Event time</dt><dd>${time(delivery.event_timestamp, '–', true)}</dd>
 <dt>Endpoint</dt><dd><a href="${view.link(`webhooks/${delivery.endpoint_id}`)}">${own(endpointNames(endpoints)(delivery.endpoint_id))}</a></dd>

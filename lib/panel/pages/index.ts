@@ -18,6 +18,7 @@ import { referenceRoutes } from './reference.ts'
 import { reportRoutes } from './reports.ts'
 import { resendRoutes } from './resends.ts'
 import { tryRoutes } from './try.ts'
+import { tryNowRoutes } from './try-now.ts'
 import { webhookChannelRoutes } from './webhook-channel.ts'
 import { webhookCredentialRoutes } from './webhook-credentials.ts'
 import { webhookEventRoutes } from './webhook-events.ts'
@@ -40,6 +41,7 @@ export const routes: readonly Route[] = [
   ...webhookFormRoutes,
   ...webhookCredentialRoutes,
   ...webhookRoutes,
+  ...tryNowRoutes,
   ...resendRoutes,
   ...deliveryRoutes,
   ...auditRoutes,

@@ -14,6 +14,7 @@ import { type PanelResponse, page, seeOther } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
 import { capital, empty, news, note, number, own, table, time } from '../ui/parts.ts'
+import { tryEndpoint } from './try-now.ts'
 import { cards, failed, failedNote, lastDay, latestAttempts, waiting } from './webhook-health.ts'
 
 export async function endpointOf({ community, id, params }: View): Promise<Endpoint> {
@@ -63,6 +64,7 @@ const results = new Map([
   ['paused', 'The endpoint is paused. Its events wait until it is resumed.'],
   ['resumed', 'Events are sent to the endpoint again.'],
   ['channel', 'The channel is added. Send a test event to see that its messages arrive.'],
+  ['tried', 'Sending to the endpoint begins again, slowly at first.'],
   ['saved', 'The changes are saved. They hold from the next delivery.'],
 ])
 
@@ -99,6 +101,7 @@ function buttons(view: View, endpoint: Endpoint, health: EndpointStatus | undefi
   const stopped = !enabled || health?.activity === 'disabled'
   return html`
 ${may(visitor, 'endpoints.test') && view.settings.relay && action(view, id, 'test', 'Send a test event', 'primary')}
+${tryEndpoint(view, health)}
 ${isOwn && may(visitor, 'endpoints.update') && html`<a class="button" href="${link(`webhooks/${id}/edit`)}">Edit</a>`}
 ${isOwn && isStandard && may(visitor, 'endpoints.rotate') && html`<a class="button" href="${link(`webhooks/${id}/rotate`)}">Rotate</a>`}
 ${isOwn && isStandard && may(visitor, 'endpoints.reveal') && action(view, id, 'reveal', 'Show token and secret')}

@@ -276,3 +276,26 @@ test('the response to the latest attempt of a failed delivery is open, and earli
   const { text } = await get('1/deliveries/a1')
   expect([text.match(/<details /g)?.length, text.match(/<details open>/g)?.length]).toEqual([2, 1])
 })
+
+test('a delivery that waits is tried now after a question, and its endpoint too if that is on hold', async () => {
+  const due = '2026-11-20T10:30:00.000Z'
+  const waiting = (id: string, endpoint_id: string) => deliveryOf(id, { state: 'pending', endpoint_id, next_attempt_at: due })
+  const relay = relayOf({ 1: [waiting('w1', '7'), waiting('w2', '8'), waiting('w3', '9'), failed] })
+  const now = () => Date.parse('2026-11-20T10:00:30Z')
+  const { get, post } = await createTestPanel(admin, { relay, clock: { now } })
+  relay.endpoints.push(
+    { endpoint_id: '7', circuit: 'open', activity: 'circuit open' },
+    { endpoint_id: '8', next_attempt_at: due },
+    { endpoint_id: '9', state: 'off', activity: 'paused' },
+  )
+  const offers = async (path: string) => (await get(path)).text.includes('>Try now</a>')
+  const pages = ['w1', 'w2', 'w3', 'f1'].map((id) => offers(`1/deliveries/${id}`))
+  expect(await Promise.all(pages)).toEqual([true, true, false, false])
+  const question = (await get('1/deliveries/w1/try')).text
+  for (const part of ['Try PostCreated now?', due, 'slowly at first']) expect(question).toContain(part)
+  expect((await get('1/deliveries/w2/try')).text).not.toContain('slowly at first')
+  expect((await post('1/deliveries/w1/try')).headers.get('location')).toBe('../../../1/deliveries/w1?done=resent')
+  await post('1/deliveries/w2/try')
+  expect([relay.resends.map(({ ids }) => ids), relay.closed]).toEqual([[['w1'], ['w2']], ['7']])
+  expect([(await post('1/deliveries/f1/try')).status, (await post('2/deliveries/w1/try')).status]).toEqual([409, 404])
+})

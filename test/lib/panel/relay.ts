@@ -40,6 +40,7 @@ export function relayOf(
   const filters: unknown[] = []
   const resends: ResendRequest[] = []
   const stopped: string[] = []
+  const closed: string[] = []
   const at = '2026-11-20T10:00:00.000Z'
   const state = {
     running: true,
@@ -89,7 +90,10 @@ export function relayOf(
     },
     enable: async () => ({ enabled: true }),
     disable: async () => ({ enabled: false }),
-    closeCircuit: async (ref) => ({ ...ref, was: 'open' }),
+    async closeCircuit(ref) {
+      closed.push(ref.endpoint_id)
+      return { ...ref, was: 'open' }
+    },
   }
-  return Object.assign(state, admin, { admin, endpoints, tested, filters, resends, stopped })
+  return Object.assign(state, admin, { admin, endpoints, tested, filters, resends, stopped, closed })
 }

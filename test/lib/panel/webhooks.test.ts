@@ -127,6 +127,34 @@ test('the state of endpoints comes from the relay, and hostile responses to a te
   expect(tested.text).not.toContain('<script>alert')
 })
 
+test('an endpoint on hold is tried now after a question, in the name of the visitor', async () => {
+  const relay = relayOf()
+  const { get, post, community } = await createTestPanel(admin, {
+    relay,
+    clock: { now: () => Date.parse('2026-11-20T10:00:30Z') },
+  })
+  const ids: string[] = []
+  for (const name of ['Held', 'Told to wait', 'Well', 'Disabled'])
+    ids.push((await community.endpoints.upsert({ network: '1', url: `${url}/${ids.length}`, token: true, name })).id)
+  const [held = '', later = '', well = '', disabled = ''] = ids
+  const due = '2026-11-20T10:30:00.000Z'
+  relay.endpoints.push(
+    { endpoint_id: held, name: 'Held', circuit: 'open', activity: 'circuit open', pending: 2 },
+    { endpoint_id: later, pending: 1, next_attempt_at: due },
+    { endpoint_id: well },
+    { endpoint_id: disabled, state: 'disabled', circuit: 'open', activity: 'disabled' },
+  )
+  const offers = async (id: string) => (await get(`1/webhooks/${id}`)).text.includes('>Try now</a>')
+  expect(await Promise.all(ids.map(offers))).toEqual([true, false, false, false])
+  const question = (await get(`1/webhooks/${held}/try`)).text
+  for (const part of ['Try Held now?', '2 deliveries wait.']) expect(question).toContain(part)
+  expect((await post(`1/webhooks/${held}/try`)).headers.get('location')).toBe(`../../../1/webhooks/${held}?done=tried`)
+  expect(relay.closed).toEqual([held])
+  expect((await post('1/webhooks/99/try')).status).toBe(404)
+  const { items } = await community.audit.list({ network: '1', per_page: 2 })
+  expect(items.map(({ action, actor }) => [action, actor])).toContainEqual(['endpoint.circuit_closed', 'ada@example.org'])
+})
+
 test('the page of an endpoint has its latest attempts and how long its receiver took over the day', async () => {
   const relay = relayOf({
     1: [

@@ -108,12 +108,17 @@ async function newestOf(
   return found.slice(0, limit)
 }
 
-/** @returns those that were not due before */
+/**
+ * Deliveries that are done get all their attempts again; pending ones are due sooner.
+ * @returns those that were not due before
+ */
 function* makeDue(database: RelayDatabase, deliveries: readonly Due[]): Plan<readonly number[]> {
   const version = yield* nextVersion()
   const again = yield* rows(
-    `UPDATE $schema.deliveries AS d SET state = 'pending', due = g.due, attempts = 0, interruptions = 0, ${laneAgain}
-     FROM ${given(database, '?1', { delivery: 'bigint', due: 'bigint' })} AS g WHERE d.id = g.delivery AND d.state <> 'pending'
+    `UPDATE $schema.deliveries AS d SET state = 'pending', due = g.due, interruptions = 0, ${laneAgain},
+       attempts = CASE d.state WHEN 'pending' THEN d.attempts ELSE 0 END
+     FROM ${given(database, '?1', { delivery: 'bigint', due: 'bigint' })} AS g
+     WHERE d.id = g.delivery AND (d.state <> 'pending' OR d.due > g.due)
      RETURNING id, endpoint`,
     [JSON.stringify(deliveries.map(({ delivery, due }) => [delivery, due]))],
   )

@@ -127,6 +127,28 @@ describe.each(Object.entries(ways))('%s', (_, adminOf) => {
     expect([await hoursAfter(24), await hoursAfter(27)]).toEqual([true, false])
   })
 
+  test('a delivery that waits for its next attempt is sent now when a resend names it, and a filter leaves it alone', async () => {
+    const hook = await receiver(status(500))
+    const all = await bench({ retrySchedule: [0, 3600] })
+    const admin = await adminOf(all)
+    await all.append(endpoint(hook.url), event('a'))
+    await until(() => all.attempts.length === 1, 'the first attempt has failed')
+    const waiting = async () => (await admin.list({ network_id: '1', state: 'pending' })).items
+    await until(async () => (await waiting())[0]?.attempts === 1, 'it waits')
+    const done = async (id: string) => {
+      await until(async () => (await admin.progress({ network_id: '1', id }))?.state === 'done', 'the resend is over')
+      return (await admin.progress({ network_id: '1', id }))?.done
+    }
+    hook.respond = status(204)
+    const [{ id } = { id: '' }] = await waiting()
+    const filtered = await admin.resend({ network_id: '1', endpoint_id: '7', ...by })
+    expect([await done(filtered.id), all.attempts.length]).toEqual([0, 1])
+    const named = await admin.resend({ network_id: '1', ids: [id], ...by })
+    expect(await done(named.id)).toBe(1)
+    await settled(all, 1)
+    expect(await admin.get({ network_id: '1', id })).toMatchObject({ state: 'delivered', attempts: 2 })
+  })
+
   test('a resend sends all that match in one network again, and nothing of another network', async () => {
     const hook = await receiver()
     const all = await bench()
