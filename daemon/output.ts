@@ -22,8 +22,16 @@ export interface Output {
   unread?(): number
 }
 
+/** What may be replied to a question. */
+export interface Replies {
+  /** One of these, to be picked. */
+  readonly choices?: readonly string[]
+  /** What is wrong with a reply, if anything; then the question stays. */
+  readonly problemOf?: (reply: string | undefined) => string | undefined
+}
+
 /** Asks the person at the terminal. */
-export type Ask = (question: string) => Promise<string>
+export type Ask = (question: string, replies?: Replies) => Promise<string>
 
 /** The error in one line for the operator. */
 export function fault(error: unknown): string {

@@ -1,5 +1,6 @@
 /** Tables of both programs, for people: they fit a terminal, and say times as people do. */
-import Table from 'cli-table3'
+import { stripVTControlCharacters } from 'node:util'
+import { wrapAnsi } from 'fast-wrap-ansi'
 import { plain } from './json.ts'
 import { type Paint, unpainted } from './output.ts'
 
@@ -58,20 +59,19 @@ export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]
       }
     })
   const fitted = wide ? written.map((column) => ({ ...column, width: column.natural })) : narrowed(written, width)
-  const made = new Table({
-    head: fitted.map(({ title }) => title),
-    colWidths: fitted.map((column) => column.width),
-    chars: noFrame,
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
-  })
-  for (const row of rows.keys())
-    made.push(
-      fitted.map(({ cells, fits, isState }) => {
-        const text = cells[row] ?? ''
-        return { content: isState ? paint(colourOf(text), text) : text, wordWrap: fits === 'wrap' }
-      }),
-    )
-  const lines = made.toString().split('\n')
+  const heads = fitted.map(({ title, width }) => [cut(title, width)])
+  const records = rows.map((_, row) =>
+    fitted.map(({ cells, fits, width, isState }) => {
+      const text = cells[row] ?? ''
+      const parts = fits === 'wrap' ? wrapAnsi(text, width, { hard: true }).split('\n') : [cut(text, width)]
+      return isState ? parts.map((part) => paint(colourOf(text), part)) : parts
+    }),
+  )
+  const lines = [heads, ...records].flatMap((record) =>
+    Array.from({ length: Math.max(...record.map((cell) => cell.length)) }, (_, line) =>
+      fitted.map(({ width }, index) => padded(record[index]?.[line] ?? '', width)).join(gap),
+    ),
+  )
   const short = fitted.length < written.length || fitted.some((column) => column.width < column.natural && column.fits !== 'wrap')
   return `${lines.map((line) => `${line.trimEnd()}\n`).join('')}${short ? '(shortened; --wide shows everything)\n' : ''}`
 }
@@ -148,7 +148,15 @@ export function widthOf(text: string): number {
   return [...segments.segment(text)].reduce((sum, { segment }) => sum + (wideCharacter.test(segment) ? 2 : 1), 0)
 }
 
-const noFrame = {
-  ...{ top: '', 'top-mid': '', 'top-left': '', 'top-right': '', bottom: '', 'bottom-mid': '', 'bottom-left': '' },
-  ...{ 'bottom-right': '', left: '', 'left-mid': '', mid: '', 'mid-mid': '', right: '', 'right-mid': '', middle: gap },
+const padded = (text: string, width: number): string =>
+  `${text}${' '.repeat(Math.max(0, width - widthOf(stripVTControlCharacters(text))))}`
+
+function cut(text: string, width: number): string {
+  if (widthOf(text) <= width) return text
+  let kept = ''
+  for (const { segment } of segments.segment(text)) {
+    if (widthOf(kept + segment) >= width) break
+    kept += segment
+  }
+  return `${kept}…`
 }

@@ -8,7 +8,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import Table from 'cli-table3'
 import { middle as median, whole } from '../support/figures.ts'
 import { type Measured, startPostgres, startReceiver } from './processes.ts'
 
@@ -57,17 +56,16 @@ const ratios = (figure: 'perSecond' | 'cpu') =>
   of('this', figure)
     .map((value, round) => value / (of('other', figure)[round] ?? Number.NaN))
     .toSorted((a, b) => a - b)
-const table = new Table({
-  head: ['figure', 'this', 'other', 'ratio, median', 'lowest', 'highest'],
-  style: { head: [], border: [] },
-})
-for (const [title, figure, factor] of [
-  ['deliveries/s', 'perSecond', 1],
-  ['CPU µs per delivery', 'cpu', 1],
-] as const) {
+const lines = (
+  [
+    ['deliveries/s', 'perSecond'],
+    ['CPU µs per delivery', 'cpu'],
+  ] as const
+).map(([title, figure]) => {
   const all = ratios(figure)
-  const shown = [median(all), all[0] ?? Number.NaN, all.at(-1) ?? Number.NaN].map((ratio) => ratio.toFixed(3))
-  table.push([title, whole(median(of('this', figure)) * factor), whole(median(of('other', figure)) * factor), ...shown])
-}
+  const [middle, lowest, highest] = [median(all), all[0] ?? Number.NaN, all.at(-1) ?? Number.NaN].map((ratio) => ratio.toFixed(3))
+  const [own, other] = sides.map((side) => whole(median(of(side, figure))))
+  return { figure: title, this: own, other, 'ratio, median': middle, lowest, highest }
+})
 console.log(`Node ${process.version}, a backlog of ${whole(count)} events of 1 KiB, ${inFlight} in flight, ${rounds} pairs`)
-console.log(table.toString())
+console.table(lines)

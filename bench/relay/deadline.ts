@@ -6,7 +6,6 @@
 import { fork } from 'node:child_process'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import Table from 'cli-table3'
 import { TimeoutStrategy, timeout } from 'cockatiel'
 import { type Dispatcher, Pool } from 'undici'
 import { eventOf } from './made.ts'
@@ -89,9 +88,12 @@ for (let round = 0; round <= rounds; round++)
 
 const middle = (figures: ReadonlyMap<string, readonly number[]>, name: string): number =>
   (figures.get(name) ?? []).toSorted((a, b) => a - b)[Math.floor(rounds / 2)] ?? 0
-const table = new Table({ head: ['deadline', 'requests/s', 'CPU µs per request'], style: { head: [], border: [] } })
-for (const name of Object.keys(ways)) table.push([name, Math.round(middle(seen, name)), middle(cpu, name).toFixed(1)])
 console.log(`Node ${process.version}, events of 1 KiB, ${inFlight} in flight, ${count} a round, medians of ${rounds} rounds`)
-console.log(table.toString())
+const figures = Object.keys(ways).map((name) => ({
+  deadline: name,
+  'requests/s': Math.round(middle(seen, name)),
+  'CPU µs per request': middle(cpu, name).toFixed(1),
+}))
+console.table(figures)
 await pool.close()
 receiver.disconnect()

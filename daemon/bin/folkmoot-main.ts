@@ -1,7 +1,7 @@
 /** The server's process: arguments, signals, exit codes. 0 done, 2 wrong usage or configuration, 1 fault or a bad result. */
 import { encryptionKeysVariable } from '../encryption-keys.ts'
 import { wantsJson } from '../json.ts'
-import { mostUnread, type Output } from '../output.ts'
+import { mostUnread, type Output, type Replies } from '../output.ts'
 import { createProgram } from '../server/program.ts'
 import type { Running } from '../server/serve/serve.ts'
 import { Interrupted } from '../usage.ts'
@@ -58,21 +58,18 @@ function keys(pressed: (key: string) => void): () => void {
 
 /**
  * A question on standard error, so that results stay apart.
- * @throws Interrupted after Ctrl-C or the end of the input (Ctrl-D), which would leave the question open for ever
+ * @throws Interrupted after Ctrl-C, Ctrl-D or Escape
  */
-async function ask(question: string): Promise<string> {
-  const { createInterface } = await import('node:readline')
-  const terminal = createInterface({ input: process.stdin, output: process.stderr })
-  const { promise, resolve, reject } = Promise.withResolvers<string>()
-  terminal.on('close', () => reject(new Interrupted())).question(question, resolve)
-  try {
-    return await promise
-  } catch (error) {
-    process.stderr.write('\n')
-    throw error
-  } finally {
-    terminal.close()
-  }
+async function ask(message: string, { choices, problemOf }: Replies = {}): Promise<string> {
+  const { isCancel, select, text, updateSettings } = await import('@clack/prompts')
+  // Otherwise Ctrl-D would leave the question open for ever.
+  updateSettings({ aliases: { '\u0004': 'cancel' } })
+  const common = { message, input: process.stdin, output: process.stderr }
+  const reply = choices
+    ? await select({ ...common, options: choices.map((value) => ({ value })) })
+    : await text({ ...common, ...(problemOf ? { validate: problemOf } : {}) })
+  if (isCancel(reply)) throw new Interrupted()
+  return reply
 }
 
 async function exit(error: unknown): Promise<void> {

@@ -337,11 +337,16 @@ export function panelLinkCommand(program: Command, out: Output): void {
 export function initCommand(program: Command, out: Output, version: string, ask?: Ask): void {
   program
     .command('init')
-    .description('write a small project into a new or empty folder: the API, its webhooks, and a test')
-    .argument('<folder>')
+    .description('write a small project into a new or empty folder: the API, its panel, its webhooks, and a test')
+    .argument('[folder]')
+    .option('--typescript', 'strict TypeScript, which Node runs as it is; JavaScript by default')
+    .addOption(new Option('--no-typescript').hideHelp())
     .addOption(new Option('--host <name>', 'what serves it; node by default').choices(projectHosts))
-    .addOption(new Option('--storage <name>', 'where its data is kept; lowdb by default').choices(projectStorages))
+    .addOption(new Option('--storage <name>', 'where its data is kept; sqlite by default').choices(projectStorages))
+    .option('--title <text>', "the network's title")
+    .option('--owner-name <name>', "its first host's name")
+    .option('--owner-email <address>', "its first host's e-mail address")
     .option('--yes', 'take the defaults and ask nothing')
     .option('--json', 'print JSON for programs, and ask nothing')
-    .action(async (folder: string, flags) => (await import('../init/init.ts')).init(folder, flags, version, out, ask))
+    .action(async (folder: string | undefined, flags) => (await import('../init/init.ts')).init(folder, flags, version, out, ask))
 }

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
 import { environment, program, watched } from '../../support/command.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
@@ -15,7 +16,7 @@ if (!hasScript) process.stderr.write('SKIPPED: questions at a terminal, which ne
 /** Presses a key once the question stands, and returns what the terminal showed until then, with the exit code. */
 async function pressedAt(question: string, key: string, ...words: readonly string[]) {
   const command = [process.execPath, program('folkmoot'), ...words].map((word) => `'${word}'`).join(' ')
-  const child = spawn('/usr/bin/script', ['-qec', command, '/dev/null'], {
+  const child = spawn('/usr/bin/script', ['-qec', `stty cols 100 rows 30; ${command}`, '/dev/null'], {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: environment(),
   })
@@ -30,11 +31,13 @@ async function pressedAt(question: string, key: string, ...words: readonly strin
 test.runIf(hasScript).each([
   ['Ctrl-C', ctrlC],
   ['Ctrl-D', ctrlD],
+  ['Escape', '\u001b'],
 ])('%s at a question of init ends silently with 130, and writes nothing', async (_name, key) => {
   const folder = join(temporaryDirectory(), 'new')
-  const { code, shown } = await pressedAt('Host (', key, 'init', folder)
+  const { code, shown } = await pressedAt('Enter:', key, 'init', folder)
   expect([code, existsSync(folder)]).toEqual([130, false])
-  expect(shown).toMatch(/^.*Host \(.*\)[^\n]*\r?\n$/)
+  // The question is shown as cancelled, and nothing follows it.
+  expect(stripVTControlCharacters(shown).trim()).toMatch(/■ {2}Language\s+│ {2}javascript\s+│$/)
 })
 
 test.runIf(hasScript)('Ctrl-C at the question of members erase ends silently with 130, and erases nothing', async () => {
@@ -55,7 +58,7 @@ test.runIf(hasScript)('Ctrl-C at the question of members erase ends silently wit
   expect(made.refused).toBeUndefined()
   const [line = ''] = (await folkmoot('members', 'list', '--storage', storage, '--json')).lines
   const { id } = JSON.parse(line)
-  const { code, shown } = await pressedAt('Type yes: ', ctrlC, 'members', 'erase', id, '--storage', storage)
+  const { code, shown } = await pressedAt('Type yes:', ctrlC, 'members', 'erase', id, '--storage', storage)
   expect([code, shown]).toEqual([130, expect.not.stringContaining('Error')])
   expect((await folkmoot('members', 'list', '--storage', storage, '--json')).lines).toEqual([line])
 })

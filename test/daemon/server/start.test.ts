@@ -45,7 +45,8 @@ test('help loads the command line and nothing that a command needs', () => {
 
 test('help of the relay loads the command line, and its log', () => {
   const { packages } = loadedBy(bin('folkmoot-relay'), '--help')
-  for (const heavy of ['undici', 'cockatiel', 'valibot', 'cli-table3', 'pg']) expect(packages).not.toContain(heavy)
+  for (const heavy of ['undici', 'cockatiel', 'valibot', 'fast-wrap-ansi', '@clack/prompts', 'pg'])
+    expect(packages).not.toContain(heavy)
 })
 
 test('a command loads no engine, relay or library that it does not use', () => {

@@ -1,0 +1,12 @@
+/** Receives the webhooks. In another program, give it the token and secrets that `folkmoot endpoints add` prints. */
+import type { EndpointCredentials } from 'folkmoot'
+import { memoryStore, type ReceivedEvent, respond, type WebhookRequest } from 'folkmoot/receiver'
+
+/** A function that verifies a request and responds to it. `onEvent` is called once for each event; if it throws, the relay retries. */
+export function createReceiver(credentials: Promise<EndpointCredentials>, onEvent: (event: ReceivedEvent) => unknown) {
+  const store = memoryStore()
+  return async (request: WebhookRequest) => {
+    const { token, secrets } = await credentials
+    return respond(request, { token: token ?? [], secrets, store }, ({ event }) => onEvent(event))
+  }
+}
