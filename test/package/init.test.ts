@@ -6,7 +6,7 @@ import { execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
-import { readFile, symlink, writeFile } from 'node:fs/promises'
+import { cp, readFile, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, delimiter, dirname, join } from 'node:path'
@@ -215,6 +215,21 @@ test('a project of a tarball has it, and installs and starts as its image does',
   const health = (at: number) => run(process.execPath, check, { env: { ...env, PORT: String(at) } })
   await health(port)
   await expect(health(await freePort())).rejects.toMatchObject({ code: 1 })
+})
+
+test('create-folkmoot makes a project as init does', async () => {
+  const made = temporaryDirectory()
+  await cp(join(templates, '..', 'create'), made, { recursive: true })
+  await symlink(join(shared, 'node_modules'), join(made, 'node_modules'), 'junction')
+  const directory = join(temporaryDirectory(), 'paint-pals')
+  const program = join(made, JSON.parse(await readFile(join(made, 'package.json'), 'utf8')).bin)
+  const { stdout } = await run(process.execPath, [program, directory, ...first, '--typescript', '--json'], { env: environment })
+  expect(JSON.parse(stdout)).toMatchObject({ directory, language: 'typescript', host: 'node', storage: 'sqlite' })
+  expect(await readFile(join(directory, 'package.json'), 'utf8')).toContain('"name": "paint-pals"')
+  // What npm calls it with goes on to init, wrong flags too.
+  await expect(run(process.execPath, [program, directory, '--host', 'koa'], { env: environment })).rejects.toMatchObject({
+    code: 2,
+  })
 })
 
 test('a server that is installed in a project shows its commands with npx', async () => {
