@@ -64,7 +64,8 @@ async function ofSqlite(places: Places, to: string, add: Add, line: ProgressLine
 async function ofLowdb(places: Places, to: string, add: Add, line: ProgressLine): Promise<Content> {
   const bytes = await readFile(places.file)
   const { tables } = parseDocument(bytes, places.file)
-  const segments = await openAll(places.directory, (name) => parseSegmentName(name) !== undefined)
+  const segments: (readonly [string, FileHandle])[] = []
+  for await (const each of filesIn(places.directory, (name) => parseSegmentName(name) !== undefined)) segments.push(each)
   const relay = snapshotOf(places.relay)
   try {
     await add('storage.json', bytes.length, [bytes])
@@ -81,7 +82,7 @@ async function ofLowdb(places: Places, to: string, add: Add, line: ProgressLine)
     return { kind: 'lowdb', rows, encryption_keys: keysIn(bytes.toString('utf8')) }
   } finally {
     relay?.close()
-    for (const file of segments.values()) await file.close()
+    for (const [, file] of segments) await file.close()
   }
 }
 
@@ -145,12 +146,8 @@ const addUploads = (add: Add, directory: string, line: ProgressLine): Promise<vo
   return addAll(add, 'uploads', directory, (name) => /^[\w-]+(?:\.[\w-]+)+$/.test(name) && !name.endsWith('.part'))
 }
 
-async function addAll(add: Add, under: string, directory: string, isWanted: (name: string) => boolean): Promise<void> {
-  for (const name of await namesIn(directory)) {
-    // One that was removed since is no part of it.
-    const file = isWanted(name) ? await openIfThere(join(directory, name)) : undefined
-    if (file) await addFile(add, `${under}/${name}`, file)
-  }
+async function addAll(add: Add, under: string, ...which: Parameters<typeof filesIn>): Promise<void> {
+  for await (const [name, file] of filesIn(...which)) await addFile(add, `${under}/${name}`, file)
 }
 
 async function addFile(add: Add, name: string, file: FileHandle): Promise<void> {
@@ -162,13 +159,13 @@ async function addFile(add: Add, name: string, file: FileHandle): Promise<void> 
   }
 }
 
-async function openAll(directory: string, isWanted: (name: string) => boolean): Promise<ReadonlyMap<string, FileHandle>> {
-  const files = new Map<string, FileHandle>()
-  for (const name of (await namesIn(directory)).filter(isWanted)) {
-    const file = await openIfThere(join(directory, name))
-    if (file) files.set(name, file)
+/** Opens the files of a directory. One that is removed meanwhile is no part of it. */
+async function* filesIn(directory: string, isWanted: (name: string) => boolean): AsyncGenerator<readonly [string, FileHandle]> {
+  for (const name of (await ifThere<readonly string[]>(readdir(directory), [], directory)).toSorted().filter(isWanted)) {
+    const path = join(directory, name)
+    const file = await ifThere<FileHandle | undefined>(open(path), undefined, path)
+    if (file) yield [name, file]
   }
-  return files
 }
 
 const ifThere = <T>(work: Promise<T>, otherwise: T, path: string): Promise<T> =>
@@ -176,9 +173,3 @@ const ifThere = <T>(work: Promise<T>, otherwise: T, path: string): Promise<T> =>
     if (error.code === 'ENOENT') return otherwise
     throw fileError(`${path} cannot be read`, error)
   })
-
-const namesIn = async (directory: string): Promise<readonly string[]> =>
-  (await ifThere(readdir(directory), [], directory)).toSorted()
-
-const openIfThere = (path: string): Promise<FileHandle | undefined> =>
-  ifThere<FileHandle | undefined>(open(path), undefined, path)
