@@ -141,7 +141,8 @@ export async function postgresStorage(options: PostgresOptions): Promise<Postgre
   }
 
   return {
-    ...sqlStorage({ work, nesting, snapshots, write, end }),
+    // Of few connections none can be spared, and those of a host are for the host to share out.
+    ...sqlStorage({ work, nesting, snapshots, write, end, holdsSnapshots: !options.pool && poolSize >= 5 }),
     using: (client) => nestedIn(client, language),
     ...(url === undefined ? {} : { outbox: withSchema(url, schema) }),
   }

@@ -167,7 +167,7 @@ export async function sqliteStorage(options: SqliteOptions): Promise<SqliteStora
   )
   return {
     ...sqlStorage({
-      ...{ work, nesting, snapshots, fast: { version: version.now } },
+      ...{ work, nesting, snapshots, fast: { version: version.now }, holdsSnapshots: true },
       async write(task) {
         inExclusive.refuse()
         const own = new Changed()

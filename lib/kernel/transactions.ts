@@ -12,6 +12,7 @@ import type { Recorder } from '../storage/recorder.ts'
 import { type HostTx, hostScoped, type ScopedTx, scoped } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
 import { refusingTrouble } from './storage-errors.ts'
+import { type Walks, walksOf } from './walks.ts'
 import { ownOrigin } from './wire.ts'
 
 /** How often a transaction is run at most, and one that meets a taken key: it may not be a race at all. */
@@ -58,6 +59,8 @@ export interface Transactions {
   /** Resolves when the `after` hooks of everything so far have run. */
   settled(): Promise<unknown>
   readonly newId: () => Id
+  /** Walks through many pages in one state, where the storage can. */
+  readonly walks: Walks
 }
 
 /** Runs a transaction, and again when it lost a race: after some runs with pauses of chance, so that the others come through. */
@@ -125,6 +128,9 @@ export function transactionsOf(settings: Settings, newId: () => Id, committed?: 
     pending.add(announced)
   }
 
+  const read: Transactions['read'] = (network_id, body) =>
+    refusingTrouble(() => retryOnConflict(() => storage.transaction((tx) => body(scoped(tx, network_id)), { readOnly: true })))
+
   return {
     run: (network_id, at, kind, work) => run(network_id, at, kind, (tx) => work(scoped(at.recorder?.over(tx) ?? tx, network_id))),
     write: (network_id, now, body) =>
@@ -134,8 +140,8 @@ export function transactionsOf(settings: Settings, newId: () => Id, committed?: 
           return { result: await body(hostScoped(tx, network_id), (emission) => emissions.push(emission)), emissions }
         }),
       ),
-    read: (network_id, body) =>
-      refusingTrouble(() => retryOnConflict(() => storage.transaction((tx) => body(scoped(tx, network_id)), { readOnly: true }))),
+    read,
+    walks: walksOf(storage, read),
     announce,
     settled: () => Promise.all(pending),
     newId,

@@ -155,6 +155,19 @@ export interface FastPaths {
   version?(tables?: readonly Pick<Table, 'name'>[]): number
 }
 
+/**
+ * Snapshots that stay open between calls while others write, so that the pages of an export show one state. The storage bounds their
+ * number and their time, and ends them when it closes.
+ */
+export interface HeldSnapshots {
+  /** Begins one. @returns its name; `undefined` if there are too many */
+  hold(): string | undefined
+  /** A transaction that only reads; `undefined` if the snapshot is over. It may end at any time, and its calls then throw a StorageError. */
+  tx(name: string): Promise<Tx> | undefined
+  /** Ends one, if it is still there. */
+  leave(name: string): void
+}
+
 /** A database of rows and events. An adapter is a function that returns one; `testStorage` verifies it. */
 export interface Storage {
   /**
@@ -187,6 +200,8 @@ export interface Storage {
    * it throws StorageError `unavailable`: the host runs all of it again.
    */
   using?(native: unknown): Storage
+  /** Left out, each page of an export is a transaction of its own. */
+  readonly snapshots?: HeldSnapshots
   /** @experimental */
   readonly fast?: FastPaths
 }

@@ -50,6 +50,7 @@ export function traced(storage: Storage, tracing: Tracing, database = databaseOf
     close: () => storage.close(),
     ...(using ? { using: (native) => traced(using.call(storage, native), tracing, database) } : {}),
     ...(fast ? { fast } : {}),
+    ...(storage.snapshots ? { snapshots: storage.snapshots } : {}),
   }
 }
 

@@ -39,6 +39,7 @@ export interface Changes {
   act<T>(network: NetworkRow, work: (call: Emitter<EventName>) => Promise<ChangeResult<T>>): Promise<T>
   readonly read: Transactions['read']
   readonly newId: Transactions['newId']
+  readonly walks: Transactions['walks']
 }
 
 /**
@@ -51,7 +52,12 @@ export const lineIds = (clock: Clock, chance: Chance): (() => Id) => idGenerator
 export const historyActor = ({ actor }: Actor): string | null => (actor === hostActor.actor ? null : actorText(actor))
 
 /** @param newLineId makes the ids of lines; see `lineIds` */
-export function changesOf(settings: Settings, { write, read, newId }: Transactions, newLineId: () => Id, by: Actor): Changes {
+export function changesOf(
+  settings: Settings,
+  { write, read, newId, walks }: Transactions,
+  newLineId: () => Id,
+  by: Actor,
+): Changes {
   async function withLines<T>(tx: HostTx, now: string, { result, audit }: ChangeResult<T>, lineId = newLineId): Promise<T> {
     for (const line of audit) await addLine(tx, lineId(), now, by, line)
     return result
@@ -59,6 +65,7 @@ export function changesOf(settings: Settings, { write, read, newId }: Transactio
   return {
     read,
     newId,
+    walks,
     change: (network_id, now, work, lineId) => write(network_id, now, async (tx) => withLines(tx, now, await work(tx), lineId)),
     act(network, work) {
       const now = isoTime(settings.clock.now())

@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { isoTime } from '../../base/clock.ts'
 import { fail, invalid } from '../../errors.ts'
 import { BoolInput, listUpTo, oneOf, optional } from '../../fields.ts'
+import { withoutSnapshot } from '../../kernel/walks.ts'
 import type { Settings } from '../../settings.ts'
 import type { ScopedTx } from '../../storage/scoped.ts'
 import type { Id } from '../../storage/table.ts'
@@ -41,8 +42,8 @@ export interface ExportQuery {
 /** The calls of exports. */
 export interface Exports {
   /**
-   * The rows of an export, by id, each in the order of the columns. What is added or changed while it runs is in it or not; a row
-   * that is there all the time comes once.
+   * The rows of an export, by id, each in the order of the columns. On SQLite and PostgreSQL they are of one moment, unless it takes
+   * long. Otherwise what is added or changed while it runs is in it or not; a row that is there all the time comes once.
    * @throws ApiError 404 when there is no such network, 422 when a value is refused, 503 when the storage is in trouble
    */
   export(network: Id | number, query: ExportQuery): AsyncIterable<ExportRow>
@@ -62,7 +63,8 @@ const Query = shape({
 const pageRows = 100
 
 export function exportsOf({ clock, limits }: Settings, changes: Changes, networks: Networks): Exports {
-  async function exportPage(...[name, given]: Parameters<Exports['exportPage']>): Promise<ExportPage> {
+  async function exportPage(...[name, whole]: Parameters<Exports['exportPage']>): Promise<ExportPage> {
+    const [given, snapshot] = withoutSnapshot(whole)
     const { what, fields, filter = {}, trueAddresses = false, after } = checkArgument('export', Query, given, limits)
     const subject = subjects[what]
     const names = Object.keys(subject.filter)
@@ -72,16 +74,18 @@ export function exportsOf({ clock, limits }: Settings, changes: Changes, network
     const network = await networks.show(name)
     const read = async (tx: ScopedTx) =>
       picked(await subject.page({ tx, network, trueAddresses }, checked, after, pageRows), fields)
-    if (!trueAddresses || after !== undefined) return changes.read(network.id, read)
     const subjectOfLine = { type: 'network', id: network.id, name: network.title } as const
-    return changes.change(network.id, isoTime(clock.now()), async (tx) => ({
-      result: await read(tx),
-      audit: [{ action: 'export.true_addresses', subject: subjectOfLine, details: { what, filter: Object.keys(filter) } }],
-    }))
+    if (trueAddresses && after === undefined)
+      await changes.change(network.id, isoTime(clock.now()), async (tx) => ({
+        // What is refused is not audited.
+        result: await read(tx),
+        audit: [{ action: 'export.true_addresses', subject: subjectOfLine, details: { what, filter: Object.keys(filter) } }],
+      }))
+    return changes.walks.page(network.id, after === undefined ? null : snapshot, read)
   }
   return {
     exportPage,
-    export: (network, query) => rowsOfPages((after) => exportPage(network, { ...query, ...after })),
+    export: (network, query) => rowsOfPages((after) => exportPage(network, { ...query, ...after }), changes.walks.leave),
   }
 }
 

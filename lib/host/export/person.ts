@@ -4,6 +4,7 @@ import { isoTime } from '../../base/clock.ts'
 import { isStorableId } from '../../base/ids.ts'
 import { found } from '../../errors.ts'
 import { optional } from '../../fields.ts'
+import { withoutSnapshot } from '../../kernel/walks.ts'
 import { fullName } from '../../records/member.ts'
 import type { Settings } from '../../settings.ts'
 import type { ScopedTx } from '../../storage/scoped.ts'
@@ -34,20 +35,22 @@ const Place = shape({ after: optional(v.pipe(v.string(placeRule), v.check(isPlac
 const [pageRows, mostQueries] = [100, 50]
 
 export function personExports({ clock, limits }: Settings, changes: Changes, networks: Networks): PersonExports {
-  const exportPage: PersonExports['exportPage'] = async (name, given, place = {}) => {
+  const exportPage: PersonExports['exportPage'] = async (name, given, whole = {}) => {
+    const [place, snapshot] = withoutSnapshot(whole)
     const id = idOf(given)
     const { after } = checkArgument('members.exportPage', Place, place, limits)
     const { id: network } = await networks.show(name)
-    if (after !== undefined) return changes.read(network, (tx) => pageOf(tx, id, after))
-    return changes.change(network, isoTime(clock.now()), async (tx) => {
-      const member = found(await tx.get(members, id), 'Member')
-      const subject = { type: 'member', id, name: fullName(member) || null } as const
-      return { result: await pageOf(tx, id, '0_0'), audit: [{ action: 'member.exported', subject }] }
-    })
+    if (after === undefined)
+      await changes.change(network, isoTime(clock.now()), async (tx) => {
+        const member = found(await tx.get(members, id), 'Member')
+        const subject = { type: 'member', id, name: fullName(member) || null } as const
+        return { result: undefined, audit: [{ action: 'member.exported', subject }] }
+      })
+    return changes.walks.page(network, after === undefined ? null : snapshot, (tx) => pageOf(tx, id, after ?? '0_0'))
   }
   return {
     exportPage,
-    export: (network, id) => rowsOfPages((after) => exportPage(network, id, after)),
+    export: (network, id) => rowsOfPages((after) => exportPage(network, id, after), changes.walks.leave),
   }
 }
 

@@ -20,12 +20,20 @@ export interface ExportPage {
   readonly next: string | null
 }
 
-/** The rows of all pages. */
-export async function* rowsOfPages(read: (after: { readonly after?: string }) => Promise<ExportPage>): AsyncGenerator<ExportRow> {
-  for (let after: string | null | undefined; after !== null; ) {
-    const { rows, next }: ExportPage = await read(after === undefined ? {} : { after })
-    yield* rows
-    after = next
+/** The rows of all pages. @param leave is called with the place at which the caller stops */
+export async function* rowsOfPages(
+  read: (after: { readonly after?: string }) => Promise<ExportPage>,
+  leave: (next: string) => void,
+): AsyncGenerator<ExportRow> {
+  let after: string | null | undefined
+  try {
+    while (after !== null) {
+      const { rows, next }: ExportPage = await read(after === undefined ? {} : { after })
+      after = next
+      yield* rows
+    }
+  } finally {
+    if (typeof after === 'string') leave(after)
   }
 }
 
