@@ -3,7 +3,7 @@ import { type Client, isClientError } from '../../lib/client/index.ts'
 import { type ListPage, readPageFor } from './pages.ts'
 import { idsIn, isList } from './schema.ts'
 import { shortened } from './shorten.ts'
-import type { Tool } from './tools.ts'
+import type { AnyTool, Arguments, Tool } from './tool.ts'
 
 /** The result of a call, as the protocol has it. */
 export interface ToolResult {
@@ -13,12 +13,10 @@ export interface ToolResult {
   readonly [extra: string]: unknown
 }
 
-type Arguments = Readonly<Record<string, unknown>>
-
 const refused = (text: string): ToolResult => ({ content: [{ type: 'text', text }], isError: true })
 
 /** @throws TypeError that names an argument that does not exist */
-function checkNames({ name, inputSchema }: Tool, given: Arguments): void {
+function checkNames({ name, inputSchema }: AnyTool, given: Arguments): void {
   const known = Object.keys(inputSchema['properties'] ?? {})
   const stranger = Object.keys(given).find((argument) => !known.includes(argument))
   if (stranger !== undefined)
@@ -27,9 +25,10 @@ function checkNames({ name, inputSchema }: Tool, given: Arguments): void {
     )
 }
 
-async function resultOf(client: Client, tool: Tool, given: Arguments, signal: AbortSignal): Promise<Arguments> {
-  const { operation } = tool
+async function resultOf(client: Client, tool: AnyTool, given: Arguments, signal: AbortSignal): Promise<Arguments> {
   checkNames(tool, given)
+  if ('run' in tool) return tool.run(given)
+  const { operation } = tool
   const { body, preview, if_preview: token, ...rest } = given
   if (preview !== undefined && typeof preview !== 'boolean') throw new TypeError('preview must be true or false')
   if (token !== undefined && typeof token !== 'string') throw new TypeError('if_preview must be the token of a preview')
@@ -49,7 +48,10 @@ async function resultOf(client: Client, tool: Tool, given: Arguments, signal: Ab
 }
 
 /** How a record that was cut can be read whole, or that its change was made. */
-const remarkOn = ({ operation: { method, path } }: Tool): string =>
+const remarkOn = (tool: AnyTool): string =>
+  'run' in tool ? 'Only a person can read it whole, in the panel.' : remarkOnOperation(tool)
+
+const remarkOnOperation = ({ operation: { method, path } }: Tool): string =>
   method === 'GET'
     ? `Only a program can read it whole, with \`GET ${path}\` of the API. Never write a text back that was cut.`
     : "The change was made: don't repeat it. Never write a text back that was cut."
@@ -58,7 +60,7 @@ const remarkOn = ({ operation: { method, path } }: Tool): string =>
  * Calls a tool. A refusal is a result, with the sentence of the API, so that the agent can read it.
  * @param signal ends the call
  */
-export async function callTool(client: Client, tool: Tool, given: unknown, signal: AbortSignal): Promise<ToolResult> {
+export async function callTool(client: Client, tool: AnyTool, given: unknown, signal: AbortSignal): Promise<ToolResult> {
   const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)
   if (given !== undefined && !isObject) return refused('the arguments must be an object')
   try {

@@ -3,6 +3,8 @@ import * as v from 'valibot'
 import { must } from '../../lib/base/options.ts'
 import { type Client, createClient } from '../../lib/client/index.ts'
 import type { Community } from '../../lib/index.ts'
+import { auditedRelay } from '../../lib/panel/request/acting-user.ts'
+import type { RelayAdmin } from '../../lib/relay/relay-admin.ts'
 import { notLoaded, requirePackage } from '../optional-package.ts'
 import { checkOptions, rejectUndefined, withMethods } from '../options.ts'
 import { type ToolChoice, toolsOf } from './tools.ts'
@@ -21,6 +23,11 @@ export interface McpOptions extends ToolChoice {
    * (`localhost`) always may. A request without the header `Origin` comes from no page.
    */
   readonly origins?: readonly string[] | undefined
+  /**
+   * The administration of a relay, such as `admin` of `startRelay`, for tools that show deliveries of this network and send them
+   * again. It needs `token`, because an API token has no scope for deliveries.
+   */
+  readonly relay?: RelayAdmin | undefined
 }
 
 /** A handler of the protocol. It is a function, and `fetch` is the same function. */
@@ -48,6 +55,10 @@ const rules = {
       must('be a list of origins, such as https://agents.example.org'),
     ),
     [],
+  ),
+  relay: rejectUndefined(
+    v.optional(withMethods<RelayAdmin>(['status', 'list', 'count', 'explain', 'test', 'resend', 'progress'])),
+    'there would be no tools for deliveries (`admin` of `await startRelay(…)`)',
   ),
   write: groups,
   only: rejectUndefined(groups, 'there would be tools for every group'),
@@ -104,8 +115,14 @@ export function createMcp(community: Community, options: McpOptions = {}): Mcp {
   if (!v.is(withMethods(['fetch', 'call', 'owns', 'tokenRefusal']), community))
     throw new TypeError('createMcp: the first argument must be a community, as createCommunity returns it')
   requirePackage('createMcp', protocolPackage)
-  const { network, token, origins, ...choice } = checkOptions('createMcp', rules, options, 'community, { network, write }')
-  const tools = toolsOf(community.operations, choice, (option) => `createMcp: option \`${option}\``)
+  const { network, token, origins, relay, ...choice } = checkOptions('createMcp', rules, options, 'community, { network, write }')
+  if (relay && token === undefined)
+    throw new TypeError('createMcp: option `relay` needs `token`: an API token has no scope for deliveries')
+  const target = relay && {
+    admin: auditedRelay(relay, community.by({ actor: 'agent' })),
+    network: async () => (await community.networks.show(await networkName())).id,
+  }
+  const tools = toolsOf(community.operations, choice, (option) => `createMcp: option \`${option}\``, target)
   let found: Promise<string> | undefined
   const networkName = async (): Promise<string> => {
     if (network !== undefined) return String(network)

@@ -3,7 +3,7 @@ import type { PageMeta } from '../../lib/client/lists/page.ts'
 import { resized } from '../../lib/client/lists/smaller-page.ts'
 import { defaultPage, largestPage, longestCursor } from './schema.ts'
 import { fitting } from './shorten.ts'
-import type { Tool } from './tools.ts'
+import type { Tool } from './tool.ts'
 
 type Arguments = Readonly<Record<string, unknown>>
 

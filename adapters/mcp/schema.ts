@@ -72,7 +72,8 @@ function whole(schema: unknown, components: Readonly<Record<string, JsonSchema>>
   if (typeof schema !== 'object' || schema === null) return schema
   if (depth > deepest) return {}
   const { $ref, ...rest } = schema as JsonSchema
-  if (typeof $ref === 'string') return whole(components[$ref.split('/').at(-1) ?? ''] ?? {}, components, nullMeans, depth + 1)
+  if (typeof $ref === 'string')
+    return whole({ ...rest, ...components[$ref.split('/').at(-1) ?? ''] }, components, nullMeans, depth + 1)
   return Object.fromEntries(
     Object.entries(ofOneType(rest, nullMeans))
       .filter(([, value]) => !isFile(value))
@@ -92,7 +93,7 @@ export function argumentsOf(operation: AnyOperation): { readonly type: 'object';
     ...Object.fromEntries(ids.map((name) => [name, { type: 'string', description: idInPath(operation.path, name) }])),
     ...Object.fromEntries(query.map(([name, field]) => [name, writer.ofParameter(field)])),
     ...(isList(operation) ? page : {}),
-    ...(operation.body ? { body: writer.of(operation.body) } : {}),
+    ...(operation.body ? { body: { description: 'The fields of the record.', ...writer.of(operation.body) } } : {}),
     ...(hasPreview(operation) ? preview : {}),
   }
   const required = [

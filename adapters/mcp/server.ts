@@ -3,7 +3,7 @@ import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/
 import type { Client } from '../../lib/client/index.ts'
 import { version } from '../version.ts'
 import { callTool } from './call.ts'
-import type { Tool } from './tools.ts'
+import type { AnyTool } from './tool.ts'
 
 export { createMcpHandler } from '@modelcontextprotocol/server'
 
@@ -17,7 +17,7 @@ const instructions =
  * @param client calls the API
  * @param listsOnce whether it lists the tools once: a list is long, and a batch over HTTP could request it a hundred times
  */
-export function serverOf(tools: readonly Tool[], client: Client, listsOnce = false): Server {
+export function serverOf(tools: readonly AnyTool[], client: Client, listsOnce = false): Server {
   let hasListed = false
   const server = new Server({ name: 'folkmoot', version }, { capabilities: { tools: {} }, instructions })
   const byName = new Map(tools.map((tool) => [tool.name, tool]))

@@ -1,7 +1,9 @@
 /** The operations as tools, read from their declarations. */
 import { suggestion } from '../../lib/base/suggest.ts'
 import { type AnyOperation, groupOf } from '../../lib/operation.ts'
+import { deliveriesGroup, deliveryTools, type RelayTarget } from './deliveries.ts'
 import { argumentsOf } from './schema.ts'
+import type { AnyTool, Tool } from './tool.ts'
 
 /** The tools that an agent gets. Groups are those of scopes, such as `members`. */
 export interface ToolChoice {
@@ -9,22 +11,6 @@ export interface ToolChoice {
   readonly write?: readonly string[] | undefined
   /** The groups that there are tools for; every group by default. Fewer tools cost an agent less, and it chooses better. */
   readonly only?: readonly string[] | undefined
-}
-
-/** An operation as a tool. */
-export interface Tool {
-  /** The id of the operation, with `_` in place of the dot: `members_list`. */
-  readonly name: string
-  readonly description: string
-  readonly inputSchema: { readonly type: 'object'; readonly [keyword: string]: unknown }
-  readonly annotations: {
-    readonly title: string
-    readonly readOnlyHint: boolean
-    readonly destructiveHint: boolean
-    readonly idempotentHint: boolean
-    readonly openWorldHint: boolean
-  }
-  readonly operation: AnyOperation
 }
 
 // Only a creation that replaces nothing leaves everything else as it was. Its events show whether it may replace a record.
@@ -52,14 +38,27 @@ function toolOf(operation: AnyOperation): Tool {
 /**
  * The tools for a choice.
  * @param call names the options in messages, such as `--write`
+ * @param relay a relay, for tools of its deliveries
  * @throws TypeError that names a group that does not exist, with the list
  */
 export function toolsOf(
   operations: readonly AnyOperation[],
+  choice: ToolChoice,
+  call: (option: string) => string,
+): readonly Tool[]
+export function toolsOf(
+  operations: readonly AnyOperation[],
+  choice: ToolChoice,
+  call: (option: string) => string,
+  relay: RelayTarget | undefined,
+): readonly AnyTool[]
+export function toolsOf(
+  operations: readonly AnyOperation[],
   { write = [], only = [] }: ToolChoice,
   call: (option: string) => string,
-): readonly Tool[] {
-  const groups = [...new Set(operations.map(groupOf))].sort()
+  relay?: RelayTarget,
+): readonly AnyTool[] {
+  const groups = [...new Set([...operations.map(groupOf), ...(relay ? [deliveriesGroup] : [])])].sort()
   const check = (option: string, named: readonly string[], known: readonly string[]) => {
     const stranger = named.find((group) => !known.includes(group))
     if (stranger !== undefined)
@@ -69,9 +68,10 @@ export function toolsOf(
   }
   check('write', write, ['*', ...groups])
   check('only', only, groups)
-  const mayWrite = (group: string): boolean => write.includes('*') || write.includes(group)
-  return operations
-    .filter((operation) => only.length === 0 || only.includes(groupOf(operation)))
-    .filter((operation) => operation.method === 'GET' || mayWrite(groupOf(operation)))
-    .map(toolOf)
+  const isChosen = (group: string, reads: boolean): boolean =>
+    (only.length === 0 || only.includes(group)) && (reads || write.includes('*') || write.includes(group))
+  return [
+    ...operations.filter((operation) => isChosen(groupOf(operation), operation.method === 'GET')).map(toolOf),
+    ...(relay ? deliveryTools(relay) : []).filter(({ annotations }) => isChosen(deliveriesGroup, annotations.readOnlyHint)),
+  ]
 }

@@ -14,6 +14,8 @@ export interface RelayControlOptions {
   readonly timeoutMs?: number
   /** `fetch` by default. */
   readonly fetch?: typeof fetch
+  /** Whether the relay writes the lines of the audit: `false` by default, because the panel does so by itself. */
+  readonly audits?: boolean
 }
 
 /** The header of a request whose caller leaves the lines of the audit by itself, as the panel does. */
@@ -38,6 +40,7 @@ const rules = {
   ),
   timeoutMs: v.optional(v.pipe(v.number(timeoutSays), v.minValue(1, timeoutSays), v.maxValue(300_000, timeoutSays)), 5000),
   fetch: v.optional(callable<typeof fetch>()),
+  audits: v.optional(v.boolean(must('be true or false')), false),
 } satisfies RulesOf<RelayControlOptions>
 
 /**
@@ -49,14 +52,14 @@ export function relayAdminOverControl(given: RelayControlOptions): RelayAdmin {
     throw new TypeError('relayAdminOverControl: the options must be an object with `url` and `token`')
   const { problems, options } = checkedOptions('option', rules, given)
   if (problems.length > 0) throw new TypeError(`relayAdminOverControl: ${problems.join('; ')}`)
-  const { url, token, timeoutMs, fetch: own } = options
+  const { url, token, timeoutMs, fetch: own, audits } = options
   const { origin } = new URL(url)
 
   async function textFrom(path: string, init: RequestInit, withinMs: number): Promise<string | undefined> {
     const authorization = `Bearer ${(typeof token === 'function' ? await token() : token).trim()}`
     const response = await (own ?? fetch)(`${origin}/${path}`, {
       ...init,
-      headers: { authorization, [auditedHeader]: 'yes' },
+      headers: { authorization, ...(audits ? {} : { [auditedHeader]: 'yes' }) },
       redirect: 'error',
       signal: AbortSignal.timeout(withinMs),
     })

@@ -27,7 +27,14 @@ export function mcpCommand(program: Command, { out, input, failed }: Host, start
   withToken(command, '--token', 'the server', false)
     .option('--write <groups...>', 'groups whose operations may write, such as posts members; * is every group', list, [])
     .option('--only <groups...>', 'make tools for these groups only; for every group by default', list, [])
-    .action(async (flags: McpFlags) => {
+    .option('--relay-control <url>', 'the control port of a relay on this machine, for tools of its deliveries')
+    .option('--relay-control-key-file <file>', 'the file with the key of that control port')
+    .option('--install <agent>', 'instead, write this command into the configuration of an agent, such as claude-code')
+    .action(async ({ install: agent, ...flags }: McpFlags & { readonly install?: string }) => {
+      if (agent !== undefined) {
+        const { install } = await import('./install.ts')
+        return install(agent, flags, out)
+      }
       const { isMissing, missingPackage } = await import('../../../adapters/optional-package.ts')
       if (isMissing(protocolPackage)) throw new UsageError(missingPackage('folkmoot mcp', protocolPackage))
       const { serveMcp } = await import('./mcp.ts')

@@ -1,5 +1,6 @@
 /** `folkmoot mcp`: a server of this API, anywhere, as tools for an agent that starts this process. */
 
+import { readFile } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { serverOf } from '../../../adapters/mcp/server.ts'
@@ -8,6 +9,8 @@ import { counted } from '../../../lib/base/counted.ts'
 import { withoutPassword } from '../../../lib/base/without-password.ts'
 import { createClient } from '../../../lib/client/index.ts'
 import { operations } from '../../../lib/operations.ts'
+import { relayAdminOverControl } from '../../../lib/relay/control-client.ts'
+import type { RelayAdmin } from '../../../lib/relay/relay-admin.ts'
 import { fault, type Output } from '../../output.ts'
 import { about, UsageError } from '../../usage.ts'
 import { tokenOf } from '../credentials/token.ts'
@@ -24,6 +27,8 @@ export interface McpFlags {
   readonly tokenFile?: string
   readonly write: readonly string[]
   readonly only: readonly string[]
+  readonly relayControl?: string
+  readonly relayControlKeyFile?: string
 }
 
 /** The parts of the process that the protocol uses, besides standard output. */
@@ -56,16 +61,34 @@ function problemIn(error: Error): string {
     : `fault: ${fault(error)}`
 }
 
+/** @throws UsageError for options that do not go together */
+function relayOf({ relayControl: url, relayControlKeyFile: file }: McpFlags): RelayAdmin | undefined {
+  if ((url === undefined) !== (file === undefined))
+    throw new UsageError('--relay-control and --relay-control-key-file go together')
+  if (url === undefined || file === undefined) return undefined
+  try {
+    return relayAdminOverControl({ url, key: () => readFile(file, 'utf8'), audits: true })
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    throw new UsageError(
+      `--relay-control must be an address such as http://127.0.0.1:9464, got ${JSON.stringify(withoutPassword(url))}`,
+    )
+  }
+}
+
 /**
  * Serves the protocol on standard input and output until the input ends and its requests have responses. Standard output carries the protocol alone.
  * @throws UsageError that names the flag and the remedy
  */
-export function serveMcp({ url, network, token, tokenFile, write, only }: McpFlags, { out, input, failed }: McpHost): Running {
+export function serveMcp(flags: McpFlags, { out, input, failed }: McpHost): Running {
+  const { url, network, token, tokenFile, write, only } = flags
   const given = tokenOf('--token', token, tokenFile, 'the protocol')
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
     throw new UsageError(`--url must be like https://api.example.org, got ${JSON.stringify(withoutPassword(url).slice(0, 200))}`)
-  const tools = asUsage(() => toolsOf(operations, { write, only }, (option) => `--${option}`))
   const client = asUsage(() => createClient({ baseUrl: url, network, token: given, maxRetryWait: 30_000 }))
+  const relay = relayOf(flags)
+  const target = relay && { admin: relay, network: async () => String((await client.network.show()).id) }
+  const tools = asUsage(() => toolsOf(operations, { write, only }, (option) => `--${option}`, target))
   const writing = tools.filter(({ annotations }) => !annotations.readOnlyHint).length
   const refuse = ({ id, code, message }: Refusal): void => {
     out.line(JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } }))
