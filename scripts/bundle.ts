@@ -140,8 +140,8 @@ export async function bundle(directory: string, more: readonly string[] = []): P
     format: 'esm',
     // The declarations have them, where editors look.
     comments: { jsdoc: false },
-    // Names stay, for stacks. What cannot run and what is written longer than it needs goes.
-    minify: { compress: true, mangle: false, codegen: false },
+    // Functions keep their names, and statements their lines, for stacks. What cannot run and what is written longer than it needs goes.
+    minify: { compress: true, mangle: { keepNames: true }, codegen: false },
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name]-[hash].js',
     // An entry that loads a module loads its imports, too. So these are in the same file, or in one before.

@@ -90,7 +90,7 @@ async function furnish(community: ReturnType<typeof createCommunity>, url: strin
     member_email_visibility: true,
   })
   for (const path of ['/working', '/broken'])
-    await community.endpoints.upsert({ network: network.id, url: `${url}${path}`, key: null, secrets: true })
+    await community.endpoints.upsert({ network: network.id, url: `${url}${path}`, token: null, secrets: true })
   for (const first_name of ['Grace', 'Ben', 'Mallory', 'Ines', 'Yuki'])
     await community.call('members.create', {
       network: network.id,
@@ -112,7 +112,7 @@ export async function evaluate(only: readonly Task[] = tasks): Promise<Evaluatio
   const storage = await sqliteStorage({ path: join(directory, 'community.sqlite') })
   const community = createCommunity({ storage, allowHttp: true })
   const { network, token } = await furnish(community, receiver.url)
-  const relay = await startRelay({ outbox: storage, allowHttp: true, allowPrivate: true, retrySchedule: [0] })
+  const relay = await startRelay({ storage, allowHttp: true, allowPrivate: true, retrySchedule: [0] })
   const mcp = createMcp(community, { network, token, relay: relay.admin, write: ['*'] })
   const client = new Client({ name: 'evaluation', version: '1.0.0' })
   try {

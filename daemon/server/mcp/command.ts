@@ -28,7 +28,7 @@ export function mcpCommand(program: Command, { out, input, failed }: Host, start
     .option('--write <groups...>', 'groups whose operations may write, such as posts members; * is every group', list, [])
     .option('--only <groups...>', 'make tools for these groups only; for every group by default', list, [])
     .option('--relay-control <url>', 'the control port of a relay on this machine, for tools of its deliveries')
-    .option('--relay-control-key-file <file>', 'the file with the key of that control port')
+    .option('--relay-control-token-file <file>', 'the file with the token of that control port')
     .option('--install <agent>', 'instead, write this command into the configuration of an agent, such as claude-code')
     .action(async ({ install: agent, ...flags }: McpFlags & { readonly install?: string }) => {
       if (agent !== undefined) {

@@ -36,7 +36,7 @@ const places: Readonly<Record<string, Place>> = {
 }
 
 /** The command as an agent starts it, outside of a project too. Files are named whole: it may start anywhere. */
-function commandOf({ url, network, tokenFile, write, only, relayControl, relayControlKeyFile }: McpFlags) {
+function commandOf({ url, network, tokenFile, write, only, relayControl, relayControlTokenFile }: McpFlags) {
   const option = (name: string, ...values: readonly (string | undefined)[]) =>
     values.some((value) => value !== undefined) ? [name, ...values.filter((value) => value !== undefined)] : []
   const path = (file: string | undefined) => file && resolve(file)
@@ -50,7 +50,7 @@ function commandOf({ url, network, tokenFile, write, only, relayControl, relayCo
       ...option('--write', ...write),
       ...option('--only', ...only),
       ...option('--relay-control', relayControl),
-      ...option('--relay-control-key-file', path(relayControlKeyFile)),
+      ...option('--relay-control-token-file', path(relayControlTokenFile)),
     ],
   }
 }

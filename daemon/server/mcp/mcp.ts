@@ -28,7 +28,7 @@ export interface McpFlags {
   readonly write: readonly string[]
   readonly only: readonly string[]
   readonly relayControl?: string
-  readonly relayControlKeyFile?: string
+  readonly relayControlTokenFile?: string
 }
 
 /** The parts of the process that the protocol uses, besides standard output. */
@@ -62,12 +62,12 @@ function problemIn(error: Error): string {
 }
 
 /** @throws UsageError for options that do not go together */
-function relayOf({ relayControl: url, relayControlKeyFile: file }: McpFlags): RelayAdmin | undefined {
+function relayOf({ relayControl: url, relayControlTokenFile: file }: McpFlags): RelayAdmin | undefined {
   if ((url === undefined) !== (file === undefined))
-    throw new UsageError('--relay-control and --relay-control-key-file go together')
+    throw new UsageError('--relay-control and --relay-control-token-file go together')
   if (url === undefined || file === undefined) return undefined
   try {
-    return relayAdminOverControl({ url, key: () => readFile(file, 'utf8'), audits: true })
+    return relayAdminOverControl({ url, token: () => readFile(file, 'utf8'), audits: true })
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
     throw new UsageError(
