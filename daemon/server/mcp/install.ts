@@ -23,8 +23,8 @@ const inProject =
 
 const desktop = (): string => {
   if (platform() === 'darwin') return join(homedir(), 'Library', 'Application Support', 'Claude')
-  if (platform() === 'win32') return join(process.env['APPDATA'] ?? join(homedir(), 'AppData', 'Roaming'), 'Claude')
-  return join(process.env['XDG_CONFIG_HOME'] ?? join(homedir(), '.config'), 'Claude')
+  if (platform() === 'win32') return join(homedir(), 'AppData', 'Roaming', 'Claude')
+  return join(homedir(), '.config', 'Claude')
 }
 
 const places: Readonly<Record<string, Place>> = {
