@@ -385,7 +385,7 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
           range.setStart(node, index)
           range.setEnd(node, index + word.length)
           const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)))
-          if (word.length <= 20 && lines.size > 1 && !/[@/:-]/.test(word)) broken.push(word)
+          if (word.length <= 24 && lines.size > 1 && !/[@/:-]/.test(word)) broken.push(word)
         }
     }
     return broken.join()

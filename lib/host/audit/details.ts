@@ -63,11 +63,15 @@ interface FieldChange {
 const isChange = (value: unknown): value is FieldChange =>
   typeof value === 'object' && value !== null && Object.keys(value).toSorted().join() === 'from,to'
 
-const valueText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+function valueText(value: unknown): string {
+  if (Array.isArray(value)) return value.map(valueText).join(' ')
+  return typeof value === 'string' ? value : value === null ? 'none' : JSON.stringify(value)
+}
 
-/** Details in a line for people: `title: Demo → Paint Pals, rate_per_second: null → 5`. */
+/** Details in a line for people: `title: Demo → Paint Pals, rate_per_second: none → 5`. What isn't set is left out. */
 export const detailsText = (details: Details): string =>
   Object.entries(details)
+    .filter(([, value]) => value !== null)
     .map(([name, value]) => {
       const shown = isChange(value) ? `${valueText(value.from)} → ${valueText(value.to)}` : valueText(value)
       return `${name}: ${shown}`

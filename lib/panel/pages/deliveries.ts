@@ -12,7 +12,7 @@ import { type PanelResponse, page } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
 import { jsonView } from '../ui/json-view.ts'
-import { badge, empty, news, nothingListed, number, own, type Tone, table, time } from '../ui/parts.ts'
+import { badge, breakable, empty, news, nothingListed, number, own, type Tone, table, time } from '../ui/parts.ts'
 import { type FilterQuery, filterForm, filterFrom, hiddenFields } from './delivery-filter.ts'
 import { tryDelivery } from './try-now.ts'
 
@@ -91,7 +91,7 @@ async function list(view: View): Promise<PanelResponse> {
     (each) => html`<tr>
 ${mayResend && html`<td class="pick">${each.state !== 'pending' && html`<input type="checkbox" name="id" value="${each.id}" form="chosen" aria-label="Select ${eventName(each)} ${each.event_id}">`}</td>`}
 <td class="state">${stateOf(each)}</td>
-<th scope="row"><a href="${view.link(`deliveries/${encodeURIComponent(each.id)}`)}">${eventName(each)}</a><br><span class="small soft mono id">${each.event_id}</span></th>
+<th scope="row"><a href="${view.link(`deliveries/${encodeURIComponent(each.id)}`)}">${breakable(eventName(each))}</a><br><span class="small soft mono id">${each.event_id}</span></th>
 <td data-label="Endpoint" class="free">${own(nameOfEndpoint(each.endpoint_id))}</td>
 <td data-label="Outcome">${latestWords(each)}</td>
 <td data-label="Attempts">${number(each.attempts)}</td>
@@ -169,7 +169,7 @@ async function show(view: View): Promise<PanelResponse> {
     (
       each,
       place,
-    ) => html`<tr><th scope="row" data-label="No.">${each.number}</th><td>${time(each.at, '–', true)}</td><td data-label="Outcome" class="free">${attemptWords(each.outcome, null)}${each.reason !== null && `: ${each.reason}`}</td><td data-label="Status">${each.status ?? '–'}</td>
+    ) => html`<tr><th scope="row" class="keep" data-label="No.">${each.number}</th><td>${time(each.at, '–', true)}</td><td data-label="Outcome" class="free">${attemptWords(each.outcome, null)}${each.reason !== null && `: ${each.reason}`}</td><td data-label="Status">${each.status ?? '–'}</td>
 <td data-label="Duration" class="keep">${number(each.milliseconds)} ms</td><td data-label="Response">${responseOf(each, place === 0 && each.outcome !== 'delivered')}</td></tr>`,
   )
   const body =
@@ -188,7 +188,7 @@ async function show(view: View): Promise<PanelResponse> {
     layout(
       view,
       'Delivery',
-      html`<div class="head"><h1>${eventName(delivery)}</h1>${stateOf(delivery)}<div class="end">${tryDelivery(view, delivery, health)}${resend}</div></div>
+      html`<div class="head"><h1>${breakable(eventName(delivery))}</h1>${stateOf(delivery)}<div class="end">${tryDelivery(view, delivery, health)}${resend}</div></div>
 ${view.query.get('done') === 'resent' && news('good', html`<p>The delivery is queued again. Reload the page in a moment to see the new attempt.</p>`)}
 <dl><dt>Event id</dt><dd class="mono">${delivery.event_id}</dd><dt>Event time</dt><dd>${time(delivery.event_timestamp, '–', true)}</dd>
 <dt>Endpoint</dt><dd><a href="${view.link(`webhooks/${delivery.endpoint_id}`)}">${own(endpointNames(endpoints)(delivery.endpoint_id))}</a></dd>

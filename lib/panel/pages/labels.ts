@@ -55,7 +55,7 @@ const swatch = (color: string | null): Html | string =>
 function row(view: View, { id, kind, title, description, color, member_count }: TagListing): Html {
   const to = (verb: string, label: string) =>
     html`<a href="${view.link(`labels/${kind}/${id}/${verb}`)}" ${verb === 'delete' && html`data-dialog`}>${label}<span class="sr"> ${title}</span></a> `
-  return html`<tr><th scope="row"><span class="url">${own(title)}</span>${description && html`<br><span class="small soft url">${own(description)}</span>`}</th>
+  return html`<tr><th scope="row">${own(title)}${description && html`<br><span class="small soft url">${own(description)}</span>`}</th>
 <td data-label="Members">${member_count === 0 ? badge('warn', 'unused') : html`<a href="${view.link('members', { [`${kind}_id`]: id })}">${number(member_count)}<span class="sr"> with ${title}</span></a>`}</td><td data-label="Colour">${swatch(color)}</td>
 <td>${may(view.visitor, 'tags.update') && to('edit', 'Change')}${kind === 'tag' && may(view.visitor, 'tags.merge') && to('merge', 'Merge')}${may(view.visitor, 'tags.delete') && to('delete', 'Delete')}</td></tr>`
 }

@@ -105,12 +105,16 @@ export async function memberFilterForm(view: View, filter: MemberFilterQuery, pr
     )
   }
   const set = formFields.filter(({ name }) => value(name) !== '').length
+  const state = value('state')
   const search = field(
     { name: 'q', label: 'Name, address or id', problems },
-    (attributes) => html`<input ${attributes} type="search" dir="auto" maxlength="200" value="${value('q')}" autocomplete="off">`,
+    (attributes) =>
+      html`<div class="row"><input ${attributes} type="search" dir="auto" maxlength="200" value="${value('q')}" autocomplete="off"><button>Search</button></div>`,
   )
-  const state = value('state')
+  const clear =
+    (set > 0 || value('q') !== '') &&
+    html`<a class="button" href="${view.link('members', state === '' ? {} : { state })}">Clear</a>`
   return html`<form method="get" action="${view.link('members')}" role="search">${state !== '' && html`<input type="hidden" name="state" value="${state}">`}${search}
-<details class="card" ${set > 0 && html`open`}><summary>Filter and order${set > 0 && html` <span class="badge">${set} set</span>`}</summary><div class="filter">${formFields.map(control)}</div></details>
-<p class="row"><button>Search</button>${(set > 0 || value('q') !== '') && html`<a class="button" href="${view.link('members', state === '' ? {} : { state })}">Clear</a>`}</p></form>`
+<details class="card" ${set > 0 && html`open`}><summary>Filter and order${set > 0 && html` <span class="badge">${set} set</span>`}</summary>
+<div class="filter">${formFields.map(control)}<p class="row"><button class="primary">Apply</button>${clear}</p></div></details></form>`
 }

@@ -30,10 +30,11 @@ const pageSize = 25
 const shownFields = memberFilterNames.filter((name) => name !== 'state')
 const states = ['active', 'removed', 'banned', 'deleted'] as const
 
-function leftOf(view: View, { left_at, left_by, state }: MemberListing): Html | string {
+function leftOf(view: View, { left_at, left_by, state, ban_reason }: MemberListing): Html | string {
   if (state === 'active') return '–'
   const by = left_by && html`<br><span class="small">by ${personLink(view, left_by)}</span>`
-  return html`${time(left_at, 'unknown')}${by}`
+  const reason = ban_reason !== null && html`<br><span class="small url">${personal(view, 'ban_reason', ban_reason)}</span>`
+  return html`${time(left_at, 'unknown')}${by}${reason}`
 }
 
 const row = (view: View, member: MemberListing): Html => html`<tr ${member.state !== 'active' && html`class="off"`}>
@@ -44,7 +45,6 @@ const row = (view: View, member: MemberListing): Html => html`<tr ${member.state
 <td data-label="Joined">${time(member.created_at)}</td>
 <td data-label="Last visit">${time(member.last_visited_at, '–')}</td>
 <td data-label="Left">${leftOf(view, member)}</td>
-<td data-label="Reason">${member.ban_reason === null ? '–' : html`<span class="url">${personal(view, 'ban_reason', member.ban_reason)}</span>`}</td>
 <td>${memberLinks(view, member, ['unban', 'erase'], 'plain')}</td>
 </tr>`
 
@@ -69,7 +69,7 @@ async function list(view: View): Promise<PanelResponse> {
   const actions = html`<span class="sr">Actions</span>`
   const members = table({
     ...{ label: 'Members', kind: 'cards wide', stop: true, rows: items.map((member) => row(view, member)) },
-    columns: ['Member', 'State', 'Id', 'Role', 'Joined', 'Last visit', 'Left', 'Reason of the ban', actions],
+    columns: ['Member', 'State', 'Id', 'Role', 'Joined', 'Last visit', 'Left, and why', actions],
   })
   const all = html`<p><a href="${view.link('members')}">All members</a></p>`
   const none =

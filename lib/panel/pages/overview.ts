@@ -77,7 +77,7 @@ function charts(view: View, activity: RelayActivity, status: RelayStatus) {
     sum((each) => each.circuit_changes),
   ]
   const labelOf = (each: RelayMinute) =>
-    `${number(each.delivered)} delivered, ${number(each.failed)} failed, ${number(each.circuit_changes)} circuit changes`
+    `${number(each.delivered)} delivered, ${number(each.failed)} failed, ${number(each.circuit_changes)} put on hold or resumed`
   const bars = shown.map((each) => ({
     at: each.at,
     label: labelOf(each),
@@ -93,14 +93,14 @@ ${figure('Failed for good', deadShown, dead > 0 ? html`<a href="${list}">not tri
 ${figure('Delivered', number(delivered), 'in 3 hours')}
 ${figure('Failed attempts', number(failed), 'in 3 hours')}
 ${figure('Waiting', `${number(pending.count)}${pending.exact ? '' : '+'}`, activity.oldest_pending_at && html`oldest ${time(activity.oldest_pending_at)}`)}
-${figure('Circuit changes', number(changes), 'in 3 hours')}</div>
+${figure('Put on hold or resumed', number(changes), 'in 3 hours')}</div>
 <h2>Deliveries per minute</h2><div class="card">${
     delivered + failed + changes === 0
       ? html`<p class="soft">No attempt in the last 3 hours.</p>`
       : html`${barChart({
-          title: `The last 3 hours: ${number(delivered)} delivered, ${number(failed)} failed, ${number(changes)} circuit changes`,
+          title: `The last 3 hours: ${number(delivered)} delivered, ${number(failed)} failed, ${number(changes)} put on hold or resumed`,
           ...{ bars, width: 720, height: 110 },
-        })}<p class="small soft">${badge('good', 'delivered')} ${badge('bad', 'failed')} ${badge('warn', 'a circuit opened or closed')}</p>`
+        })}<p class="small soft">${badge('good', 'delivered')} ${badge('bad', 'failed')} ${badge('warn', 'put on hold or resumed')}</p>`
   }</div>`
 }
 

@@ -6,7 +6,7 @@ import { layout } from '../layout/layout.ts'
 import { page } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
-import { badge, capital, marked, search, table } from '../ui/parts.ts'
+import { badge, breakable, capital, marked, search, table } from '../ui/parts.ts'
 
 interface Parameter {
   readonly name: string
@@ -60,7 +60,7 @@ async function list(view: View) {
           ...{ label: name, columns: ['Method', 'Path', 'Summary'], kind: 'cards even' },
           rows: operations.map(
             ({ method, path, summary, operationId }) =>
-              html`<tr data-item="${`${operationId} ${path} ${summary}`.toLowerCase()}"><td>${methodBadge(method)}</td><th scope="row"><a class="mono" href="${view.link(`reference/${operationId}`)}">${path.replace('/admin/v1/networks/{network_id}', '')}</a></th><td>${marked(summary)}</td></tr>`,
+              html`<tr data-item="${`${operationId} ${path} ${summary}`.toLowerCase()}"><td>${methodBadge(method)}</td><th scope="row"><a class="mono" href="${view.link(`reference/${operationId}`)}">${breakable(path.replace('/admin/v1/networks/{network_id}', ''))}</a></th><td>${marked(summary)}</td></tr>`,
           ),
         })}</section>`,
     )

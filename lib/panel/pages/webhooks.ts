@@ -13,7 +13,7 @@ import { may, type PanelAction } from '../request/access.ts'
 import { type PanelResponse, page, seeOther } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
-import { capital, empty, news, note, number, own, table, time } from '../ui/parts.ts'
+import { breakable, capital, empty, news, note, number, own, table, time } from '../ui/parts.ts'
 import { tryEndpoint } from './try-now.ts'
 import { cards, failed, failedNote, lastDay, latestAttempts, waiting } from './webhook-health.ts'
 
@@ -38,7 +38,7 @@ const healthIn = (status: RelayStatus | undefined, id: string): EndpointStatus |
 
 function row(view: View, endpoint: Endpoint, health: EndpointStatus | undefined): Html {
   return html`<tr ${!endpoint.enabled && html`class="off"`}>
-<th scope="row"><a href="${view.link(`webhooks/${endpoint.id}`)}">${own(nameOf(endpoint))}</a><br><span class="small soft url">${endpoint.url}</span></th>
+<th scope="row"><a href="${view.link(`webhooks/${endpoint.id}`)}">${own(nameOf(endpoint))}</a><br><span class="small soft url">${breakable(endpoint.url)}</span></th>
 <td>${stateBadge(endpoint.enabled, health)}${health?.reason && html`<br><span class="small">${health.reason}</span>`}</td>
 <td data-label="Events">${eventsOf(endpoint)}</td>
 <td data-label="Failed for good">${health ? failed(health) : '–'}</td>

@@ -33,22 +33,22 @@ nav.main a{display:block;padding:.5rem .6rem;color:var(--soft);text-decoration:n
 nav.main a:hover{color:var(--text)}
 nav.main a[aria-current]{color:var(--text);border-color:var(--brand);font-weight:600}
 #main{padding-top:1.5rem;padding-bottom:3rem}
-h1{font-size:1.45rem;line-height:1.25;margin:0 0 .6rem;letter-spacing:-.01em}.head h1{margin:0;overflow-wrap:anywhere}
+h1{font-size:1.45rem;line-height:1.25;margin:0 0 .6rem}.head h1{margin:0;overflow-wrap:anywhere}
 h2{font-size:1.1rem;margin:2rem 0 .6rem}h3{font-size:1rem;margin:1.25rem 0 .4rem}
 p{margin:.4rem 0 .8rem;max-width:44rem}
 .head{display:flex;flex-wrap:wrap;align-items:center;gap:.5rem 1rem;margin-bottom:.6rem}.head .end{margin-left:auto;display:flex;flex-wrap:wrap;gap:.5rem}.head:has(h2){align-items:end}.head h2{margin-bottom:.2rem}.head [type=search]{width:13rem}
-.soft{color:var(--soft)}.small{font-size:.87rem}.num{text-align:right;font-variant-numeric:tabular-nums}
+.soft{color:var(--soft)}.small{font-size:.87rem}
 code,pre,.mono{font-family:var(--mono);font-size:.86em}
 .card{background:var(--card);border:1px solid var(--line);border-radius:var(--round);padding:1rem 1.25rem;margin:.8rem 0}
 .card>:first-child{margin-top:0}.card>:last-child{margin-bottom:0}
-.grid{display:grid;grid-template-columns:repeat(auto-fit,minmax(15rem,1fr));gap:.8rem}.grid .card{margin:0}
+.grid{--least:15rem;display:grid;grid-template-columns:repeat(auto-fit,minmax(var(--least),1fr));gap:.8rem}.grid .card{margin:0}.grid:has(.big){--least:9.5rem}
 .empty{text-align:center;padding:2rem 1.25rem}.empty h2{margin-top:0}.empty p{margin-inline:auto}
 .scroll{position:relative;overflow-x:auto;background:var(--card);border:1px solid var(--line);border-radius:var(--round);margin:.8rem 0}
 table{border-collapse:collapse;width:100%}
 th,td{text-align:left;padding:.55rem .8rem;border-top:1px solid var(--line);vertical-align:top}
 thead th{border-top:0;color:var(--soft);font-size:.82rem;font-weight:600;white-space:nowrap;background:var(--sunk)}
 tbody th{font-weight:600;min-width:9rem}tbody th,.free{overflow-wrap:anywhere}.free{min-width:8rem}.id{display:inline-block;max-width:min(20rem,100%);overflow:hidden;text-overflow:ellipsis;white-space:nowrap;vertical-align:top}tbody th .small,tbody th .mono{font-weight:400}.scroll:has(.narrow){width:28rem;max-width:100%}.narrow :is(th,td){padding-inline:.5rem}.narrow tbody th{min-width:6rem}table.even{table-layout:fixed}table.even th:first-child{width:6.5rem}tbody tr:hover{background:var(--sunk)}
-td .keep,th.keep{white-space:nowrap}@media(min-width:80rem){td :is(time,code){white-space:nowrap}}tr.off td,tr.off th{color:var(--soft)}
+td .keep,tbody th.keep{white-space:nowrap;min-width:0}td>details{margin:0}@media(min-width:80rem){td :is(time,code){white-space:nowrap}.wide tbody th{min-width:11rem}}tr.off td,tr.off th{color:var(--soft)}
 .badge{display:inline-block;padding:.05rem .5rem;border-radius:1rem;font-size:.82rem;font-weight:600;white-space:nowrap;color:var(--calm);background:var(--calm-bg)}
 .badge.good{color:var(--good);background:var(--good-bg)}.badge.bad{color:var(--bad);background:var(--bad-bg)}.badge.warn{color:var(--warn);background:var(--warn-bg)}
 .note{border:1px solid var(--line);border-left:4px solid var(--calm);background:var(--card);border-radius:var(--round);padding:.7rem 1rem;margin:.8rem 0}
@@ -58,7 +58,7 @@ td .keep,th.keep{white-space:nowrap}@media(min-width:80rem){td :is(time,code){wh
 .primary{background:var(--accent);border-color:var(--accent);color:var(--on-accent);font-weight:600}
 .danger{color:var(--bad);border-color:currentColor}
 .plain{border:0;background:none;padding:0;color:var(--accent);text-decoration:underline}
-form{margin:0}.row{display:flex;flex-wrap:wrap;gap:.6rem;align-items:center}form.row{align-items:end}
+form{margin:0}h1+form{margin-top:1rem}.row{display:flex;flex-wrap:wrap;gap:.6rem;align-items:center}form.row{align-items:end}.row input[type=search]{flex:1;width:auto;min-width:10rem}
 .field{margin:0 0 1.1rem;max-width:40rem}.field label,legend{font-weight:600;display:block;padding:0 0 .15rem}
 .filter{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(13rem,100%),1fr));gap:.8rem;align-items:start;margin-top:.8rem}.filter .field{margin:0;max-width:none;min-width:0}.filter select,.filter input{width:100%}.filter .row{grid-column:1/-1;margin:0}
 .hint{color:var(--soft);font-size:.87rem;margin:.1rem 0 .3rem}
@@ -68,14 +68,14 @@ input[type=checkbox],input[type=radio]{accent-color:var(--accent);width:1rem;hei
 [aria-invalid]{border-color:var(--bad)}.wrong{color:var(--bad);margin:.25rem 0 0;font-size:.9rem}
 fieldset{border:0;padding:0;margin:0 0 1.1rem;min-width:0}
 label.check{font-weight:400;display:inline-flex;align-items:center;padding:.1rem 0}fieldset:has([value=chosen]:not(:checked)) .chosen{display:none}.pick label{padding:.25rem}
-.swatch{width:1rem;height:1rem;vertical-align:-.15rem;border:1px solid var(--line)}.plain-list{list-style:none;padding:0}blockquote{margin:.4rem 0;padding-left:.8rem;border-left:3px solid var(--line);overflow-wrap:anywhere}.columns{columns:19rem;column-gap:1.5rem;list-style:none;padding:0;margin:.4rem 0}.list{padding-left:1.2rem}.list li{padding:.15rem 0}.columns>*{break-inside:avoid}
+.swatch{width:1rem;height:1rem;vertical-align:-.15rem;border:1px solid var(--line)}.plain-list{list-style:none;padding:0}blockquote{margin:.4rem 0;padding-left:.8rem;border-left:3px solid var(--line);overflow-wrap:anywhere}.columns{columns:19rem;column-gap:1.5rem;list-style:none;padding:0;margin:.4rem 0}.list{padding-left:1.2rem}.list li{padding:.15rem 0}.columns>*{break-inside:avoid;display:flex;flex-wrap:wrap;align-items:center;gap:0 .4rem}
 details{margin:.3rem 0}summary{cursor:pointer}summary::marker{color:var(--soft)}
 pre{background:var(--sunk);border:1px solid var(--line);border-radius:var(--round);padding:.7rem .9rem;overflow:auto;max-height:34rem;white-space:pre-wrap;margin:.4rem 0}
 .secret{display:flex;gap:.6rem;align-items:center;flex-wrap:wrap}.secret input{background:var(--sunk);font-size:.95rem}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.3rem 1.2rem;margin:.5rem 0}dt{color:var(--soft)}dd{margin:0;min-width:0}
 .json{font-family:var(--mono);font-size:.86rem}.json details details{margin:0 0 0 1.1rem}.json .leaf{margin-left:1.1rem}.json .key{color:var(--accent)}.json .dots{color:var(--soft)}
 svg.chart{display:block;margin:.2rem 0;width:100%;height:auto;max-height:9rem}.rate{font-variant-numeric:tabular-nums;display:inline-block;min-width:4rem;text-align:right}svg.spark{width:8rem;height:1.6rem;vertical-align:middle}
-.bar-good{fill:var(--good)}.bar-bad{fill:var(--bad)}.bar-warn{fill:var(--warn)}.bar-calm{fill:var(--accent)}.axis{stroke:light-dark(#b4b4ad,#5a616b);vector-effect:non-scaling-stroke}.mark{stroke:var(--warn)}
+.bar-good{fill:var(--good)}.bar-bad{fill:var(--bad)}.bar-warn{fill:var(--warn)}.bar-calm{fill:var(--accent)}.axis{stroke:light-dark(#8b8f95,#8b929c);vector-effect:non-scaling-stroke}.mark{stroke:var(--warn)}
 .hours{display:flex;justify-content:space-between;gap:.5rem}.big{font-size:1.6rem;font-weight:600;line-height:1.2;font-variant-numeric:tabular-nums}
 meter,progress{width:100%;height:.8rem}
 dialog{border:1px solid var(--line);border-radius:8px;background:var(--card);color:var(--text);padding:1.25rem 1.5rem;max-width:min(34rem,92vw)}dialog::backdrop{background:#0008}

@@ -184,3 +184,20 @@ test('the audit and its export show names and reasons of bans no more than the p
     for (const hidden of ['Grace', 'Hopper', 'watches']) expect(text, path).not.toContain(hidden)
   }
 })
+
+test('details leave out what is not set, and have no JSON for lists and null', async () => {
+  const { community, get } = await createTestPanel()
+  const acting = community.by({ actor: 'ada@example.org' })
+  const url = 'https://hooks.example.org/a'
+  const { id } = await acting.endpoints.upsert({
+    network: '1',
+    url,
+    token: true,
+    events: ['PostCreatedHook', 'MemberJoinedHook'],
+  })
+  await acting.endpoints.update('1', id, { rate_per_second: 5, events: null })
+  const { text } = await get('1/audit')
+  expect(text).toContain('events: PostCreatedHook MemberJoinedHook, ')
+  expect(text).toMatch(/events: PostCreatedHook MemberJoinedHook → none|rate_per_second: none → 5/)
+  expect(text.slice(text.indexOf('<tbody>'))).not.toMatch(/null|&quot;/)
+})
