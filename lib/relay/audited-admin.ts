@@ -78,6 +78,7 @@ export function auditedAdmin(admin: RelayAdmin, { lined, subjectOf }: AuditingPa
         ref,
         () => admin.test(ref),
         ({ outcome, status }) => ({ outcome, status }),
+        ref.event_type === undefined ? undefined : { event_type: ref.event_type },
       ),
     enable: (ref) =>
       onEndpoint(

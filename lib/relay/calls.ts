@@ -53,6 +53,7 @@ export const inputs = {
   skip: v.object({ ...waiting, ...endpoint, limit }),
   explain: v.object({ ...endpoint, event_id: event_id.wrapped }),
   endpoint: v.object(endpoint),
+  test: v.object({ ...endpoint, event_type: deliveryFilter.entries.event_type }),
 } as const
 
 /** One call: its route, what it takes and returns, and the function behind it. */
@@ -96,7 +97,7 @@ export const calls = {
   stop: call('POST /resends/:id/stop', named(resend), (admin, input) => admin.stop(input)),
   skip: call(onEndpoint('POST', 'skip'), inputs.skip, (admin, input) => admin.skip(input)),
   explain: call(onEndpoint('GET', 'explain'), inputs.explain, (admin, input) => admin.explain(input)),
-  test: call(onEndpoint('POST', 'test'), inputs.endpoint, (admin, input) => admin.test(input)),
+  test: call(onEndpoint('POST', 'test'), inputs.test, (admin, input) => admin.test(input)),
   enable: call(onEndpoint('POST', 'enable'), inputs.endpoint, (admin, input) => admin.enable(input)),
   disable: call(onEndpoint('POST', 'disable'), inputs.endpoint, (admin, input) => admin.disable(input)),
   closeCircuit: call(onEndpoint('POST', 'close-circuit'), inputs.endpoint, (admin, input) => admin.closeCircuit(input)),

@@ -305,6 +305,12 @@ export interface EndpointRef {
   readonly endpoint_id: Id
 }
 
+/** A test: of an event with example data, or of a `TestHook` without `event_type`. */
+export interface TestRef extends EndpointRef {
+  /** As on the wire: `PostCreatedHook`. */
+  readonly event_type?: string
+}
+
 /** A delivery or a resend; with `network_id`, one of this network. */
 export interface NamedRef {
   readonly id: string
@@ -337,7 +343,7 @@ export interface RelayAdmin {
   skip(request: SkipRequest): Promise<{ readonly skipped: number } | undefined>
   explain(of: EndpointRef & { readonly event_id: string }): Promise<Explanation | undefined>
   /** Sends one test event immediately; nothing is recorded. */
-  test(endpoint: EndpointRef): Promise<TestResult | undefined>
+  test(of: TestRef): Promise<TestResult | undefined>
   /** Sends again where the relay had stopped by itself, and closes the circuit. */
   enable(endpoint: EndpointRef): Promise<{ readonly enabled: boolean } | undefined>
   /** Sends nothing more until `enable`; events wait. */

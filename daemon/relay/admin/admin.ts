@@ -123,7 +123,7 @@ export function relayAdmin(outbox: string, backend: RelayBackend = storeBackend)
       const found = await endpoint(ref)
       return found && explain(await store(), found, event_id)
     },
-    test: (ref) => on(ref, (opened, found) => backend.test(opened, found)),
+    test: ({ event_type, ...ref }) => on(ref, (opened, found) => backend.test(opened, found, event_type)),
     enable: (ref) =>
       on(ref, async (opened, found) => {
         await opened.enable(found.ref)

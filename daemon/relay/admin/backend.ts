@@ -1,10 +1,9 @@
 /** What differs between a relay in this process and relays that are reached by their store alone. */
-import { randomUUID } from 'node:crypto'
 import { ApiError } from '../../../lib/errors.ts'
 import type { TestResult } from '../../../lib/relay/relay-admin.ts'
 import { systemClock } from '../clock.ts'
 import type { Relay } from '../relay.ts'
-import { sendTest, testEvent } from '../send/test-delivery.ts'
+import { sendTest, testOf } from '../send/test-delivery.ts'
 import type { Endpoint } from '../store/endpoint/relay-endpoint.ts'
 import type { OperatorStore } from '../store/operator/operator-store.ts'
 
@@ -18,7 +17,7 @@ export interface RelayBackend {
   /** Called after deliveries became due. */
   wake(): void
   /** @throws ApiError whose sentence is for the person */
-  test(store: OperatorStore, endpoint: Endpoint): Promise<TestResult>
+  test(store: OperatorStore, endpoint: Endpoint, event_type?: string): Promise<TestResult>
 }
 
 export const embeddedBackend = (relay: Relay): RelayBackend => ({
@@ -27,9 +26,9 @@ export const embeddedBackend = (relay: Relay): RelayBackend => ({
   probing: () =>
     new Set([...relay.scheduler.endpoints].flatMap(({ endpoint, circuit }) => (circuit === 'probing' ? endpoint.ref : []))),
   wake: () => relay.scheduler.refresh(),
-  async test(store, endpoint) {
+  async test(store, endpoint, event_type) {
     const { scheduler, settings, userAgent, tlsFiles } = relay
-    const tested = await sendTest(endpoint, scheduler.open, settings, userAgent, tlsFiles)
+    const tested = await sendTest(endpoint, scheduler.open, settings, userAgent, tlsFiles, event_type)
     const { result, status, reason, milliseconds, responseBody, responseHeaders } = tested
     // It is as good as a probe.
     if (result === 'delivered') await store.resetEndpoint(endpoint.ref, relay.now())
@@ -62,11 +61,11 @@ const lookMs = 100
  * Has a relay send a test event: a delivery like any other, with one attempt.
  * @throws ApiError 409 if no relay runs
  */
-async function testThroughStore(store: OperatorStore, endpoint: Endpoint): Promise<TestResult> {
+async function testThroughStore(store: OperatorStore, endpoint: Endpoint, type?: string): Promise<TestResult> {
   if ((await store.relays()).length === 0) throw new ApiError(409, { error: 'No relay runs now, so no test event can be sent.' })
   const { network_id, id: endpoint_id } = endpoint
   const began = systemClock.monotonic()
-  const { event_id, event_timestamp, event_type, body } = testEvent(randomUUID(), systemClock.now())
+  const { event_id, event_timestamp, event_type, body } = testOf(network_id, systemClock.now(), type)
   const record = { kind: 'event', audience: 'integration', network_id, event_id, event_timestamp, event_type, body } as const
   await store.deliver(endpoint, record, systemClock.now())
   // A test is not tried again: it would arrive when no one expects it.

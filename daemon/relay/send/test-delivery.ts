@@ -1,5 +1,8 @@
 /** One delivery to see whether an endpoint can be reached. */
 import { randomUUID } from 'node:crypto'
+import { ApiError } from '../../../lib/errors.ts'
+import { webhookName } from '../../../lib/events/catalogue.ts'
+import { examplePayload } from '../../../lib/openapi/example-payload.ts'
 import { attemptTimeout } from '../attempt-timeout.ts'
 import { systemClock } from '../clock.ts'
 import type { Settings } from '../settings.ts'
@@ -23,6 +26,19 @@ export function testEvent(event_id: string, now: number, message = 'This is a te
   return { ...head, body: JSON.stringify({ ...head, payload: { message } }) }
 }
 
+/**
+ * A test of an event of choice with example data; a `TestHook` without a type.
+ * @throws ApiError 422 for a type that no endpoint gets
+ */
+export function testOf(network_id: string, now: number, event_type: string | undefined) {
+  const test = testEvent(randomUUID(), now)
+  if (event_type === undefined) return test
+  const name = webhookName(event_type)
+  if (!name) throw new ApiError(422, { error: 'There is no event of this type.' })
+  const head = { event_id: test.event_id, event_timestamp: test.event_timestamp, event_type: `${name}Hook` }
+  return { ...head, body: JSON.stringify({ ...head, payload: examplePayload(name, network_id) }) }
+}
+
 /** The result of a test; `unreadable`: nothing was sent, because the relay cannot decrypt its key and secrets or does not know all that it needs. */
 export interface TestOutcome extends Pick<Outcome, 'status' | 'reason' | 'milliseconds' | 'responseBody' | 'responseHeaders'> {
   readonly result: Outcome['result'] | 'unreadable'
@@ -40,6 +56,7 @@ export async function sendTest(
   settings: Settings,
   userAgent: string,
   tlsFiles: TlsFiles = readTlsFiles(settings.clientIdentities),
+  event_type?: string,
 ): Promise<TestOutcome> {
   const problem = whyUnsupported(sealed) ?? tlsProblem(sealed, tlsFiles, systemClock.now())
   if (problem !== undefined) return { result: 'unreadable', status: null, reason: problem, milliseconds: 0 }
@@ -50,7 +67,7 @@ export async function sendTest(
     return { result: 'unreadable', status: null, reason: problemOf(error), milliseconds: 0 }
   }
   const sender = createSender(() => settings, systemClock, systemResolve(), userAgent, { tlsFiles: () => tlsFiles })
-  const { event_id, body } = testEvent(randomUUID(), systemClock.now())
+  const { event_id, body } = testOf(sealed.network_id, systemClock.now(), event_type)
   const timeout = attemptTimeout(settings, endpoint)
   try {
     return await sender.send({ endpoint, event_id, body: Buffer.from(body), timeout })

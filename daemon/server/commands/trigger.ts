@@ -1,10 +1,8 @@
 /** `folkmoot trigger`: an event with example data, delivered to the endpoints of a network. No record is touched. */
 import { counted } from '../../../lib/base/counted.ts'
-import { catalogue, type PayloadOf, payloadSchema, type WebhookName } from '../../../lib/events/catalogue.ts'
-import { defaultTextLimits } from '../../../lib/fields.ts'
+import { catalogue, type PayloadOf, type WebhookName } from '../../../lib/events/catalogue.ts'
 import type { Endpoint } from '../../../lib/index.ts'
-import { exampleOf } from '../../../lib/openapi/example.ts'
-import { schemaWriter } from '../../../lib/openapi/schema.ts'
+import { examplePayload } from '../../../lib/openapi/example-payload.ts'
 import { operations } from '../../../lib/operations.ts'
 import { matchesFilter } from '../../../lib/outbox/filter.ts'
 import { plain } from '../../json.ts'
@@ -32,7 +30,7 @@ export async function trigger(given: string | undefined, flags: TriggerFlags, ou
   const changedFields = flags.changed?.split(',').map((each) => each.trim()) ?? []
   await withChanges(flags, out, async (operator) => {
     const network = await networkOf(operator, flags.network)
-    const payload = changes.reduce((before, change) => changed(before, change), exampleIn(name, network.id))
+    const payload = changes.reduce((before, change) => changed(before, change), examplePayload(name, network.id))
     // Checked there by the schema of the event.
     const publication = { network: network.id, event: name, payload: payload as PayloadOf<WebhookName>, changed: changedFields }
     const event_type = `${name}Hook`
@@ -87,13 +85,6 @@ function listEvents(flags: TriggerFlags, out: Output): void {
     ],
     'There is no event.',
   )
-}
-
-/** The example of a payload as an event of this network. */
-function exampleIn(name: WebhookName, network_id: string): unknown {
-  const writer = schemaWriter({ ids: 'string', limits: defaultTextLimits })
-  const text = JSON.stringify(exampleOf(writer.of(payloadSchema(name)), writer.components))
-  return JSON.parse(text, (key, value: unknown) => (key === 'network_id' ? network_id : value))
 }
 
 interface FieldChange {

@@ -1,6 +1,7 @@
 /** Webhook endpoints: the list, one endpoint, and its changes that need no form (interface.md, 11.1). */
 import { isStorableId } from '../../base/ids.ts'
-import { found } from '../../errors.ts'
+import { ApiError, found } from '../../errors.ts'
+import { webhookName } from '../../events/catalogue.ts'
 import type { Endpoint } from '../../host/endpoint.ts'
 import type { EndpointStatus, RelayStatus } from '../../relay/relay-admin.ts'
 import { addressNote } from '../layout/address-note.ts'
@@ -13,8 +14,9 @@ import { may, type PanelAction } from '../request/access.ts'
 import { type PanelResponse, page, seeOther } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
-import { breakable, capital, empty, news, note, number, own, table, time } from '../ui/parts.ts'
+import { breakable, capital, empty, news, note, number, option, own, table, time } from '../ui/parts.ts'
 import { tryEndpoint } from './try-now.ts'
+import { eventGroups } from './webhook-events.ts'
 import { cards, failed, failedNote, lastDay, latestAttempts, waiting } from './webhook-health.ts'
 
 export async function endpointOf({ community, id, params }: View): Promise<Endpoint> {
@@ -93,6 +95,12 @@ ${endpoints.length > 0 ? endpointTable(view, endpoints, status.there ? status.va
 const action = (view: View, id: string, name: string, label: string, tone = ''): Html =>
   html`<form method="post" action="${view.link(`webhooks/${id}/${name}`)}"><button class="${tone}">${label}</button></form>`
 
+/** A test, and the event that it is of. */
+const testForm = (view: View, id: string): Html =>
+  html`<form method="post" action="${view.link(`webhooks/${id}/test`)}" class="row"><select name="event_type" aria-label="Event of the test">${option('', 'Test event', '')}${eventGroups().map(
+    ([label, names]) => html`<optgroup label="${label}">${names.map((name) => option(`${name}Hook`, name, ''))}</optgroup>`,
+  )}</select><button class="primary">Send a test event</button></form>`
+
 function buttons(view: View, endpoint: Endpoint, health: EndpointStatus | undefined): Html {
   const { visitor, link } = view
   const { id, enabled } = endpoint
@@ -100,7 +108,7 @@ function buttons(view: View, endpoint: Endpoint, health: EndpointStatus | undefi
   const isStandard = endpoint.format === 'standard'
   const stopped = !enabled || health?.activity === 'disabled'
   return html`
-${may(visitor, 'endpoints.test') && view.settings.relay && action(view, id, 'test', 'Send a test event', 'primary')}
+${may(visitor, 'endpoints.test') && view.settings.relay && testForm(view, id)}
 ${tryEndpoint(view, health)}
 ${isOwn && may(visitor, 'endpoints.update') && html`<a class="button" href="${link(`webhooks/${id}/edit`)}">Edit</a>`}
 ${isOwn && isStandard && may(visitor, 'endpoints.rotate') && html`<a class="button" href="${link(`webhooks/${id}/rotate`)}">Rotate</a>`}
@@ -145,14 +153,17 @@ ${endpoint.old_secrets_until && html`<dt>Old secret</dt><dd>Valid until ${time(e
 /** Sends the test event; the response is a page that a reload would send again, so that nothing is kept. */
 async function test(view: View): Promise<PanelResponse> {
   const endpoint = await endpointOf(view)
-  const sent = await callRelay(view, (relay) => relay.test({ network_id: view.id, endpoint_id: endpoint.id }))
+  const event_type = view.form.get('event_type')
+  if (event_type !== '' && !webhookName(event_type)) throw new ApiError(422, { error: 'There is no event of this type.' })
+  const of = event_type === '' ? {} : { event_type }
+  const sent = await callRelay(view, (relay) => relay.test({ network_id: view.id, endpoint_id: endpoint.id, ...of }))
   const result = sent.there ? sent.value : undefined
   const back = html`<p class="row"><a class="button" href="${view.link(`webhooks/${endpoint.id}`)}">Back to the endpoint</a></p>`
   const unknown = sent.there && note('warn', html`<p>The relay does not know this endpoint yet. Try again in a moment.</p>`)
   const shown =
     result &&
     html`${result.outcome === 'delivered' ? news('good', html`<p>The endpoint accepted the event.</p>`) : news('bad', html`<p>The endpoint did not accept the event.</p>`)}
-<dl><dt>Outcome</dt><dd>${attemptWords(result.outcome, null)}</dd><dt>HTTP status</dt><dd>${result.status ?? 'no response'}</dd>
+<dl>${event_type !== '' && html`<dt>Event</dt><dd>${event_type}, with example data</dd>`}<dt>Outcome</dt><dd>${attemptWords(result.outcome, null)}</dd><dt>HTTP status</dt><dd>${result.status ?? 'no response'}</dd>
 <dt>Duration</dt><dd>${number(result.milliseconds)} ms</dd>${result.reason !== String(result.status) && html`<dt>Reason</dt><dd>${result.reason}</dd>`}</dl>
 ${(result.answer || result.answer_headers) && html`<h2>Response</h2>${result.answer_headers && html`<pre tabindex="0">${result.answer_headers}</pre>`}${result.answer && html`<pre tabindex="0">${result.answer}</pre>`}`}`
   const content = html`<h1>Test of ${own(nameOf(endpoint))}</h1><p class="mono">${endpoint.url}</p>${relayNote(sent)}${shown ?? unknown}${back}`

@@ -36,7 +36,7 @@ nav.main a[aria-current]{color:var(--text);border-color:var(--brand);font-weight
 h1{font-size:1.45rem;line-height:1.25;margin:0 0 .6rem}.head h1{margin:0;overflow-wrap:anywhere}
 h2{font-size:1.1rem;margin:2rem 0 .6rem}h3{font-size:1rem;margin:1.25rem 0 .4rem}
 p{margin:.4rem 0 .8rem;max-width:44rem}
-.head{display:flex;flex-wrap:wrap;align-items:center;gap:.5rem 1rem;margin-bottom:.6rem}.head .end{margin-left:auto;display:flex;flex-wrap:wrap;gap:.5rem}.head:has(h2){align-items:end}.head h2{margin-bottom:.2rem}.head [type=search]{width:13rem}
+.head{display:flex;flex-wrap:wrap;align-items:center;gap:.5rem 1rem;margin-bottom:.6rem}.head .end{margin-left:auto;display:flex;flex-wrap:wrap;gap:.5rem}.head:has(h2){align-items:end}.head h2{margin-bottom:.2rem}.head :is([type=search],select){width:13rem}
 .soft{color:var(--soft)}.small{font-size:.87rem}
 code,pre,.mono{font-family:var(--mono);font-size:.86em}
 .card{background:var(--card);border:1px solid var(--line);border-radius:var(--round);padding:1rem 1.25rem;margin:.8rem 0}

@@ -84,8 +84,8 @@ export function relayOf(
     },
     skip: async () => ({ skipped: 0 }),
     explain: async () => undefined,
-    async test({ network_id, endpoint_id }) {
-      tested.push(`${network_id} ${endpoint_id}`)
+    async test({ network_id, endpoint_id, event_type = '' }) {
+      tested.push(`${network_id} ${endpoint_id} ${event_type}`.trim())
       return state.testAnswer
     },
     enable: async () => ({ enabled: true }),

@@ -127,6 +127,20 @@ test('the state of endpoints comes from the relay, and hostile responses to a te
   expect(tested.text).not.toContain('<script>alert')
 })
 
+test('a test is of an event of choice, and the form offers each event once', async () => {
+  const relay = relayOf()
+  const { get, post, community } = await createTestPanel(admin, { relay })
+  const { id } = await community.endpoints.upsert({ network: '1', url, token: true })
+  const { text } = await get(`1/webhooks/${id}`)
+  const offered = [...text.matchAll(/<option value="(\w+)Hook"/g)].map(([, name]) => name)
+  expect(offered.toSorted()).toEqual(Object.keys(catalogue).toSorted())
+  expect((await post(`1/webhooks/${id}/test`, { event_type: 'PostCreatedHook' })).text).toContain(
+    'PostCreatedHook, with example data',
+  )
+  expect((await post(`1/webhooks/${id}/test`, { event_type: 'NothingHook' })).status).toBe(422)
+  expect(relay.tested).toEqual([`1 ${id} PostCreatedHook`])
+})
+
 test('an endpoint on hold is tried now after a question, in the name of the visitor', async () => {
   const relay = relayOf()
   const { get, post, community } = await createTestPanel(admin, {

@@ -127,6 +127,25 @@ describe.each(Object.entries(ways))('%s', (_, adminOf) => {
     expect([await hoursAfter(24), await hoursAfter(27)]).toEqual([true, false])
   })
 
+  test('a test is of an event of choice with example data of the network', async () => {
+    const hook = await receiver()
+    const all = await bench()
+    const admin = await adminOf(all)
+    await all.append(endpoint(hook.url))
+    await until(async () => (await admin.status({ network_id: '1' })).endpoints.length === 1, 'the endpoint is known')
+    const of = { network_id: '1', endpoint_id: '7' }
+    expect(await admin.test({ ...of, event_type: 'CustomFieldResponseCreatedHook' })).toMatchObject({
+      outcome: 'delivered',
+      status: 204,
+    })
+    expect(JSON.parse(hook.received[0]?.body ?? '')).toMatchObject({
+      event_id: expect.any(String),
+      event_type: 'CustomFieldResponseCreatedHook',
+      payload: { network_id: '1' },
+    })
+    await expect(admin.test({ ...of, event_type: 'NothingHook' })).rejects.toThrow(/no event of this type/)
+  })
+
   test('a delivery that waits for its next attempt is sent now when a resend names it, and a filter leaves it alone', async () => {
     const hook = await receiver(status(500))
     const all = await bench({ retrySchedule: [0, 3600] })
