@@ -15,7 +15,7 @@ export interface EncryptionFlags {
 export const withEncryptionKeys = (command: Command): Command =>
   command.option(
     '--encryption-key-file <file>',
-    `the keys that encrypt keys of endpoints; by default the variable ${encryptionKeysVariable}`,
+    `the keys that encrypt tokens of endpoints; by default the variable ${encryptionKeysVariable}`,
   )
 
 /**

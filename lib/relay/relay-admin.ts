@@ -25,8 +25,8 @@ export interface EndpointStatus {
   readonly origin: string
   /** Enough of its path to distinguish endpoints of one origin: the end of it. A path may be a secret. */
   readonly path: string
-  /** `off`: turned off by the host. `disabled`: stopped by the relay or an operator. Its events wait in both cases. */
-  readonly state: 'active' | 'off' | 'disabled'
+  /** `paused`: by the host. `disabled`: stopped by the relay or an operator. Its events wait in both cases. */
+  readonly state: 'active' | 'paused' | 'disabled'
   /** What the relay does with it now: `delivering`, or why it sends less or nothing. */
   readonly activity: EndpointActivity
   /** Why it is disabled or set aside, or why its key cannot be read; null otherwise. */

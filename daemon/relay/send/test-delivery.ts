@@ -46,7 +46,7 @@ export interface TestOutcome extends Pick<Outcome, 'status' | 'reason' | 'millis
 
 /**
  * Sends a test event to an endpoint immediately, with the rules of every delivery. Nothing is recorded or tried again.
- * @param open decrypts the endpoint's key and secrets
+ * @param open decrypts the endpoint's token and secrets
  * @param tlsFiles those of the relay that is running; by default they are read now
  * @param userAgent the one of real deliveries: a receiver may sort by it
  */

@@ -14,7 +14,7 @@ export const activityWords: Readonly<Record<EndpointActivity, string>> = {
   'circuit open': 'On hold: keeps failing',
   probing: 'Trying again',
   disabled: 'Disabled',
-  unreadable: 'Key unreadable',
+  unreadable: 'Unreadable',
   'set aside': 'Set aside',
 }
 

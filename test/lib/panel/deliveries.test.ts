@@ -286,7 +286,7 @@ test('a delivery that waits is tried now after a question, and its endpoint too 
   relay.endpoints.push(
     { endpoint_id: '7', circuit: 'open', activity: 'circuit open' },
     { endpoint_id: '8', next_attempt_at: due },
-    { endpoint_id: '9', state: 'off', activity: 'paused' },
+    { endpoint_id: '9', state: 'paused', activity: 'paused' },
   )
   const offers = async (path: string) => (await get(path)).text.includes('>Try now</a>')
   const pages = ['w1', 'w2', 'w3', 'f1'].map((id) => offers(`1/deliveries/${id}`))

@@ -66,12 +66,8 @@ export async function status(flags: InspectFlags): Promise<string> {
   })
 }
 
-const stateOf = ({ disabled, state, circuit, unreadable, set_aside }: EndpointStatus): string => {
-  if (disabled !== null) return `disabled: ${disabled}`
-  if (set_aside && state === 'active') return 'set aside'
-  if (unreadable !== null && state === 'active') return 'key unreadable'
-  return circuit === 'open' && state === 'active' ? 'circuit open' : state
-}
+/** In the words of `activity`, as in the panel. */
+const stateOf = ({ disabled, activity }: EndpointStatus): string => (disabled === null ? activity : `disabled: ${disabled}`)
 
 /** The name of an endpoint; else its host, with the end of its path if another endpoint has the same host. */
 function nameOf({ name, origin, path }: EndpointStatus, all: readonly EndpointStatus[]): string {

@@ -40,7 +40,7 @@ function statusesOf(endpoints: Rows, tallies: Tallies): readonly StoredStatus[] 
       name: endpoint.name,
       origin: url?.origin ?? 'not a URL',
       path: url ? shortened(url.pathname) : '',
-      state: endpoint.disabled !== null ? 'disabled' : endpoint.enabled ? 'active' : 'off',
+      state: endpoint.disabled !== null ? 'disabled' : endpoint.enabled ? 'active' : 'paused',
       activity: endpoint.disabled !== null ? 'disabled' : endpoint.enabled ? stopped : 'paused',
       reason: endpoint.disabled ?? unreadable,
       disabled: endpoint.disabled,

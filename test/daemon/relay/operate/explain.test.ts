@@ -30,7 +30,7 @@ test('explain says why an event was delivered to an endpoint, or was not', async
   expect(await Promise.all(reasons)).toEqual([
     'type not chosen',
     'filter',
-    'off',
+    'paused',
     'set aside',
     'other network',
     'not chosen then',

@@ -69,7 +69,7 @@ describe('the commands', () => {
     const [failing, off] = endpoints
     expect(failing).toMatchObject({ pending: 1, last_error: 'status 503', next_attempt_at: all.attempts[0]?.next_at })
     expect(Date.parse(failing.oldest_pending_at)).toBeLessThan(Date.parse(failing.next_attempt_at))
-    expect(off).toMatchObject({ state: 'off', pending: 1, next_attempt_at: null, last_error: null })
+    expect(off).toMatchObject({ state: 'paused', pending: 1, next_attempt_at: null, last_error: null })
   })
 
   test('fit into 100 columns, whatever the endpoints are called, and show everything with --wide', async () => {
