@@ -41,9 +41,9 @@ async function run() {
   const client = createClient({ baseUrl: 'https://community.example', network: 'paint-pals', token, fetch: (request) => community.fetch(request) })
   const stream = new Blob([new Uint8Array(200_000)]).stream()
 
-  const token = 'my-webhook-token'
+  const webhook = { token: 'my-webhook-token', secrets: false }
   const event = JSON.stringify({ event_id: '1', event_type: 'PostCreatedHook', event_timestamp: new Date(), payload: { id: '2' } })
-  const delivery = new Request('https://receiver.example/', { method: 'POST', headers: await sign(event, { token, secrets: false }), body: event })
+  const delivery = new Request('https://receiver.example/', { method: 'POST', headers: await sign(event, webhook), body: event })
   return {
     hasBody: 'body' in Request.prototype,
     created: await send('/members', JSON.stringify({ email: 'bo@example.org', first_name: 'Bo', last_name: 'Birch', member_type: 'full' }), json),
@@ -52,7 +52,7 @@ async function run() {
     streamed: (await client.assets.create({ asset_style: 'file', asset_file: { stream, name: 'streamed.bin' } })).name,
     files,
     tag: (await client.tags.create({ title: 'Café' })).title,
-    received: (await receive(delivery, { token, secrets: false })).event.event_id,
+    received: (await receive(delivery, webhook)).event.event_id,
   }
 }
 export default run()
