@@ -99,7 +99,7 @@ async function use(page: Page, origin: string): Promise<void> {
   await page.locator('#localsearch-input').fill('rotate secret')
   const results = '.VPLocalSearchBox .result'
   await page.locator(results).first().waitFor()
-  if ((await page.locator(`${results}[href*="webhooks/verify.html#change-a-key"]`).count()) === 0)
+  if ((await page.locator(`${results}[href*="webhooks/verify.html#change-a-token-or-a-signing-secret"]`).count()) === 0)
     faults.push('the search for "rotate secret" does not find how to change a secret')
 }
 
