@@ -329,7 +329,7 @@ test('the documented form for SQLite: of many concurrent orders each is whole or
   const path = join(temporaryDirectory(), 'app.sqlite')
   const database = new DatabaseSync(path)
   database.exec('CREATE TABLE orders (buyer TEXT, item TEXT)')
-  const { order } = await documented(1, {
+  const { order } = await documented(2, {
     "'app.sqlite'": JSON.stringify(path),
     "'folkmoot'": JSON.stringify(here('lib/index.ts')),
     "'folkmoot/storage/sqlite'": JSON.stringify(here('adapters/storage/sqlite.ts')),

@@ -62,7 +62,7 @@ async function panelOf(storage: string) {
     [`webhooks/${endpoint}/pause`, {}],
     [`webhooks/${endpoint}/resume`, {}],
     [`webhooks/${endpoint}/edit`, { url: hook.url, name: 'Shop', which: 'every', order: 'none' }],
-    [`webhooks/${endpoint}/rotate`, { sent: '1', secret: 'make', keepOldSeconds: '0' }],
+    [`webhooks/${endpoint}/rotate`, { sent: '1', secrets: 'make', keepOldSeconds: '0' }],
     [`webhooks/${endpoint}/test`, {}],
   ]
 
