@@ -139,19 +139,24 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
   const tickParts = { ...common, reread: credentials.read, endpoints, inFlight, recorder, readAhead: createReadAhead(common) }
   const proxyNotices = createProxyNotices(timeline)
   let toDisable = new Map<number, Disabling>()
-  /** Called when nothing is in flight any more; there once the scheduler stops. */
+  /** Called by a tick that finds nothing in flight any more; there once the scheduler stops. */
   let onIdle: (() => void) | undefined
+  /** From now on the store may be closed at any time. */
+  let hasEnded = false
 
   async function tick(): Promise<void> {
-    if (ownership.isLost && onIdle) return onIdle()
+    if (hasEnded) return
+    // A tick that has begun before may have left something for the next one to record.
+    const end = onIdle
+    if (ownership.isLost && end) return end()
     try {
       if (ownership.isLost) await ownership.regain()
       ownership.applyChanges()
       const disable = toDisable
       toDisable = new Map()
       await runTick(tickParts, disable)
-      if (inFlight.deliveries.size === 0 && !inFlight.hasFinished) onIdle?.()
-      await ownership.release()
+      if (end && inFlight.deliveries.size === 0 && !inFlight.hasFinished) end()
+      else await ownership.release()
     } catch (error) {
       if (!(error instanceof LeaseLost)) throw error
       ownership.lose(error)
@@ -246,13 +251,16 @@ export function createScheduler(parts: SchedulerParts, recovered: Recovered): Sc
     async stop(grace) {
       loop.stop()
       const { promise: idle, resolve } = Promise.withResolvers<void>()
-      onIdle = resolve
+      onIdle = () => {
+        hasEnded = true
+        resolve()
+      }
       wake()
       const cancelGrace = clock.timer(grace, () => sender.abort('shutting down'))
       // A store that takes nothing must not keep the process from ending: what is not recorded is sent again.
       const cancelWaiting = clock.timer(grace + storeGrace, () => {
         recorder.abort()
-        resolve()
+        onIdle?.()
       })
       await idle
       cancelGrace()

@@ -48,3 +48,33 @@ test('a relay that is asked twice to stop sends nothing more, though the outbox 
   await store.close()
   expect(waiting[0]).toMatchObject({ attempts: 0, interruptions: 0 })
 })
+
+test('a relay that stops in the middle of a tick records nothing more once its store is closed', async () => {
+  const directory = temporaryDirectory()
+  await (await openOutbox({ directory })).close()
+  const store = await openSqliteStore(storePath(directory))
+  const calls: string[] = []
+  const slow = Promise.withResolvers<void>()
+  const relay = await startRelay({
+    outbox: directory,
+    source: outboxDirectory(directory),
+    store: {
+      ...store,
+      async commit(tick, now) {
+        calls.push('commit')
+        await slow.promise
+        return store.commit(tick, now)
+      },
+      async close() {
+        calls.push('close')
+        await store.close()
+      },
+    },
+  })
+  await until(() => calls.length > 0, 'a tick is being recorded')
+  const closed = relay.close()
+  slow.resolve()
+  await closed
+  await pass(50)
+  expect(calls.indexOf('close')).toBe(calls.length - 1)
+})
