@@ -41,7 +41,7 @@ export const auditActions = [
   'deliveries.resent',
   'deliveries.resend_stopped',
   'deliveries.skipped',
-  'work.asked',
+  'work.requested',
   'work.failed',
 ] as const
 

@@ -54,7 +54,7 @@ export const subjectOf = ({ id, name, url }: Pick<Endpoint, 'id' | 'name' | 'url
  */
 export async function audited<T>({ outbox, actor }: Asker, works: readonly Work[], parts: WorkParts<T>): Promise<T> {
   if (works.length === 0 || actor === null) return parts.run()
-  const trail = await openTrail(placeOf(outbox), actor).catch(refusing('work.asked'))
+  const trail = await openTrail(placeOf(outbox), actor).catch(refusing('work.requested'))
   try {
     const record: Recorder = (entry) => trail.record(entry).catch(refusing(entry.action))
     return await withLines(works, { ...parts, record, chance: systemChance })
@@ -132,7 +132,7 @@ async function resendWorks(admin: OpenRelayAdmin, request: ResendRequest): Promi
 
 const refusing = (action: RelayRecord['action']) => (error: unknown) => {
   throw new AuditUnwritten(
-    action === 'work.asked'
+    action === 'work.requested'
       ? `nothing was done, because the audit cannot be written: ${fault(error)}`
       : `this is done, but the audit has no line of its result: ${fault(error)}`,
   )

@@ -38,7 +38,7 @@ const workActions = [
 ] as const satisfies readonly AuditAction[]
 
 /** Before work its intent, and after work its failure. */
-const stages = ['work.asked', 'work.failed'] as const satisfies readonly AuditAction[]
+const stages = ['work.requested', 'work.failed'] as const satisfies readonly AuditAction[]
 
 export type WorkAction = (typeof workActions)[number]
 
@@ -76,7 +76,7 @@ export interface AuditPage {
 export interface RelayRecord {
   /** The network, by id or subdomain. */
   readonly network: Id | number
-  /** `work.asked` before the work, `work.failed` after it if nothing or only a part was done. */
+  /** `work.requested` before the work, `work.failed` after it if nothing or only a part was done. */
   readonly action: WorkAction | (typeof stages)[number]
   /** What the work is about; `name` is recorded as its name at that time. */
   readonly subject: { readonly type: AuditSubjectType; readonly id: string; readonly name?: string }
@@ -100,7 +100,7 @@ export interface Audit {
   list(query: AuditQuery): Promise<AuditPage>
   /**
    * Adds an entry about a resend, a test or another work of a relay. Changes of keys, endpoints and networks add theirs by
-   * themselves. Work that must not go unseen gets an entry `work.asked` before it begins.
+   * themselves. Work that must not go unseen gets an entry `work.requested` before it begins.
    * @throws ApiError 404 when there is no such network, 422 when a value is refused
    */
   record(entry: RelayRecord): Promise<void>

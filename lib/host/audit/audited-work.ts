@@ -41,7 +41,7 @@ export async function withLines<T>(works: readonly Work[], parts: WorkParts<T>):
   try {
     for (const work of works) {
       const { network, action, subject, details } = work
-      await record({ network, action: 'work.asked', subject, work_id, details: { work: action, ...details } })
+      await record({ network, action: 'work.requested', subject, work_id, details: { work: action, ...details } })
       begun.push(work)
     }
     result = await run()

@@ -40,7 +40,7 @@ export const hasAddress = (details: object, { address }: Pick<PersonKeys, 'addre
   address !== undefined && JSON.stringify(details).toLowerCase().includes(JSON.stringify(address))
 
 /** Actions of lines that may have addresses of persons who are not their subject. */
-export const actionsWithAddresses = ['members.consent', 'work.asked', 'work.failed'] as const
+export const actionsWithAddresses = ['members.consent', 'work.requested', 'work.failed'] as const
 
 /** Stored files of an avatar: stores may give a path on the origin that callers use. */
 export const filesOf = (avatar: string): readonly string[] => [avatar, URL.parse(avatar)?.pathname ?? avatar]

@@ -56,9 +56,9 @@ export const empty = (title: string, text: string, next?: unknown): Html =>
 export const marked = (text: string): readonly (Html | string)[] =>
   text.split('`').map((part, place) => (place % 2 === 1 ? html`<code>${part}</code>` : part))
 
-/** A path or the name of an event, which may break behind a slash, or before a word inside of it. */
+/** A path, an address or the name of an event, which may break behind a slash, before an at sign, or before a word inside of it. */
 export const breakable = (name: string): readonly Html[] =>
-  name.split(/(?<=\/)|(?<=[a-z])(?=[A-Z])/).map((part, place) => html`${place > 0 && html`<wbr>`}${part}`)
+  name.split(/(?<=\/)|(?=@)|(?<=[a-z])(?=[A-Z])/).map((part, place) => html`${place > 0 && html`<wbr>`}${part}`)
 
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 

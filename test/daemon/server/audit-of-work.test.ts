@@ -110,7 +110,7 @@ describe.each(engines)('of an outbox in %s', (name, place) => {
     }
     const lines = (await told(first.id)).slice(before[0])
     const works = (action: string, subject: object, asked: object, done: object) => [
-      { actor: me, action: 'work.asked', subject, details: { work: action, ...asked } },
+      { actor: me, action: 'work.requested', subject, details: { work: action, ...asked } },
       { actor: me, action, subject, details: { ...asked, ...done } },
     ]
     const endpoint = { type: 'endpoint', id: first.endpoint, name: 'Shop' }
@@ -155,12 +155,12 @@ test('commands that do more than change a row leave two lines, and one that fail
   const fresh = async () =>
     (await told('1')).slice(start).map(({ actor, action, subject, details }) => ({ actor, action, subject, details }))
   const works = (action: string, subject: object, asked: object, done: object) => [
-    { actor: me, action: 'work.asked', subject, details: { work: action, ...asked } },
+    { actor: me, action: 'work.requested', subject, details: { work: action, ...asked } },
     { actor: me, action, subject, details: { ...asked, ...done } },
   ]
   const network = { type: 'network', id: '1', name: null }
   const failed = [
-    { actor: me, action: 'work.asked' },
+    { actor: me, action: 'work.requested' },
     { actor: me, action: 'work.failed', details: { work: 'members.consent', members: 0 } },
   ]
   const [{ members }] = await ran('members', 'consent', '--all')

@@ -25,8 +25,8 @@ test('work on two networks leaves two lines on each, all with the same id', asyn
   const done = (_: unknown, { network }: Work) => ({ resent: Number(network) })
   expect(await withLines([work('1'), work('2')], { record, chance, run: async () => 'result', done })).toBe('result')
   expect(told()).toEqual([
-    ['1', 'work.asked', asked],
-    ['2', 'work.asked', asked],
+    ['1', 'work.requested', asked],
+    ['2', 'work.requested', asked],
     ['1', 'deliveries.resent', { matched: 2, resent: 1 }],
     ['2', 'deliveries.resent', { matched: 2, resent: 2 }],
   ])
@@ -41,7 +41,7 @@ test('without a line nothing is done, and what was asked before has failed', asy
   expect([runs, told()]).toEqual([
     0,
     [
-      ['1', 'work.asked', asked],
+      ['1', 'work.requested', asked],
       ['1', 'work.failed', { work: 'deliveries.resent' }],
     ],
   ])
@@ -53,7 +53,7 @@ test('work that fails has a line with the part that was done, and its own error'
   const parts = { record, chance, run, done: () => ({ resent: 2 }), before: () => ({ resent: 1 }) }
   await expect(withLines([work('1')], parts)).rejects.toThrow('the relay is away')
   expect(told()).toEqual([
-    ['1', 'work.asked', asked],
+    ['1', 'work.requested', asked],
     ['1', 'work.failed', { work: 'deliveries.resent', resent: 1 }],
   ])
 })
@@ -64,5 +64,5 @@ test('work that finds nothing to do has failed, and an unwritten result leaves t
   expect(nothing.told().at(-1)).toEqual(['1', 'work.failed', { work: 'deliveries.resent' }])
   const full = recorder(({ action }) => action === 'deliveries.resent')
   await expect(withLines([work('1')], { ...full, run: async () => {}, done: () => ({}) })).rejects.toThrow('no room')
-  expect(full.told()).toEqual([['1', 'work.asked', asked]])
+  expect(full.told()).toEqual([['1', 'work.requested', asked]])
 })

@@ -60,7 +60,7 @@ test('the relay is called in the name of the visitor, and its work leaves a line
   const network = { type: 'network', id: '1', name: null }
   /** Each work has a line before it, and one after it. */
   const pair = (action: string, subject: object, asked: object, done: object) => [
-    { action: 'work.asked', subject, details: { work: action, ...asked, work_id: expect.any(String) } },
+    { action: 'work.requested', subject, details: { work: action, ...asked, work_id: expect.any(String) } },
     { action, subject, details: { ...asked, ...done, work_id: expect.any(String) } },
   ]
   const one = { type: 'delivery', id: '5', name: null }
@@ -84,8 +84,8 @@ test('the relay is called in the name of the visitor, and its work leaves a line
   expect((await post('1/deliveries/5/resend')).status).toBe(502)
   const later = (await told()).slice(expected.length)
   expect(later.map(({ action, details }) => [action, details['work']])).toEqual([
-    ...['work.asked', 'work.failed'].map((action) => [action, 'endpoint.tested']),
-    ...['work.asked', 'work.failed'].map((action) => [action, 'deliveries.resent']),
+    ...['work.requested', 'work.failed'].map((action) => [action, 'endpoint.tested']),
+    ...['work.requested', 'work.failed'].map((action) => [action, 'deliveries.resent']),
   ])
 })
 

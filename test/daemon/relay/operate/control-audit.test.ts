@@ -42,7 +42,7 @@ test('leaves lines of the audit for each change, with the person, unless its cal
 
   const entries = linesIn(directory)
   expect(
-    entries.map(({ by, action, details }) => [by.actor, action === 'work.asked' ? `asked ${details.work}` : action]),
+    entries.map(({ by, action, details }) => [by.actor, action === 'work.requested' ? `asked ${details.work}` : action]),
   ).toEqual(
     [
       ['control:ada', 'endpoint.tested'],
