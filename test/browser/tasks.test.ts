@@ -194,9 +194,11 @@ describe.skipIf(!isInstalled).each([
 
     test('a file of members is chosen, its columns are looked at, and it is imported', async () => {
       await visit('1/members', async (keys, page) => {
+        // The browser takes a moment to hand its dialogs over, and says nothing when it has: so long before there is one.
+        const choosing = page.waitForEvent('filechooser')
         await keys.follow('Import', 'Next: the columns')
         await keys.to('File')
-        const [chooser] = await Promise.all([page.waitForEvent('filechooser'), keys.press('Space')])
+        const [chooser] = await Promise.all([choosing, keys.press('Space')])
         const buffer = Buffer.from('e-mail,First name\nida@tasks.test,Ida\n')
         await chooser.setFiles({ name: 'people.csv', mimeType: 'text/csv', buffer })
         await keys.follow('Next: the columns', 'What are the columns?')
