@@ -45,7 +45,7 @@ const row = (view: View, member: MemberListing): Html => html`<tr ${member.state
 <td data-label="Joined">${time(member.created_at)}</td>
 <td data-label="Last visit">${time(member.last_visited_at, '–')}</td>
 <td data-label="Left">${leftOf(view, member)}</td>
-<td>${memberLinks(view, member, ['unban', 'erase'], 'plain')}</td>
+<td>${memberLinks(view, member, ['unban', 'erase'], 'plain keep')}</td>
 </tr>`
 
 async function list(view: View): Promise<PanelResponse> {
