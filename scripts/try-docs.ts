@@ -103,6 +103,19 @@ async function use(page: Page, origin: string): Promise<void> {
     faults.push('the search for "rotate secret" does not find how to change a secret')
 }
 
+/** Chooses a tab on one page, and finds it chosen on another one. */
+async function chooseTab(page: Page, origin: string): Promise<void> {
+  const shown = '.vp-code-group .blocks > .active'
+  await page.goto(`${origin}/tutorial.html`)
+  await page.locator('.vp-code-group label[data-title="pnpm"]').first().click()
+  for (const name of ['tutorial', 'agents']) {
+    if (name !== 'tutorial') await page.goto(`${origin}/${name}.html`)
+    await page.locator(`${shown}:has-text("pnpm add")`).first().waitFor()
+    if ((await page.locator(`${shown}:has-text("npm install")`).count()) > 0)
+      faults.push(`${name}.html shows two tabs of one group`)
+  }
+}
+
 /** Adds a member in the playground, and looks at the response and the webhook. */
 async function play(page: Page, origin: string): Promise<void> {
   for (const width of [1280, 360]) {
@@ -138,6 +151,7 @@ if (isInstalled) {
   const live = await browser.newContext({ reducedMotion: 'reduce' })
   const page = await live.newPage()
   await use(page, origin)
+  await chooseTab(page, origin)
   await play(page, origin)
   await browser.close()
   server.closeAllConnections()

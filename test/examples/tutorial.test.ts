@@ -30,7 +30,7 @@ test('every block works as it is written, and ends with a verified webhook that 
   const text = page.replace(/\b400[01]\b/g, (port) => ports.get(port) ?? port)
   const running = new Map<string, Command>()
   let expected = ''
-  for (const [, language, code = ''] of text.matchAll(/```(\w+)\n(.*?)```/gs)) {
+  for (const [, language, code = ''] of text.matchAll(/```(\w+)(?: \[npm\])?\n(.*?)```/gs)) {
     const [, name] = /^\/\/ (\S+\.js)\n/.exec(code) ?? []
     if (name !== undefined) await writeFile(join(directory, name), code)
     else if (language === 'text') expected = code

@@ -48,6 +48,12 @@ test.each([...readers, ...contributing])('every section that %s links to is ther
   expect(lost).toEqual([])
 })
 
+test.each(readers)('every block of code with a title in %s is one of several tabs', (page) => {
+  const groups = /^( *)```\w+ \[.+\]\n[\s\S]*?\n\1```\n(?:\n\1```\w+ \[.+\]\n[\s\S]*?\n\1```\n)+/gm
+  const others = readFileSync(join(root, page), 'utf8').replace(groups, '')
+  expect(others.match(/^ *```.*\[.*/gm) ?? []).toEqual([])
+})
+
 test('installing the package does not install what builds the site', () => {
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     readonly files: readonly string[]

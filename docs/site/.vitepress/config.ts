@@ -3,6 +3,7 @@ import { type DefaultTheme, defineConfig } from 'vitepress'
 import llms from 'vitepress-plugin-llms'
 import { anchorOf } from '../anchors.ts'
 import { type Item, parts } from '../sidebar.ts'
+import { tabs } from '../tabs.ts'
 
 const repository = 'https://github.com/folkmoot/folkmoot'
 /** Folders without pages of the site. */
@@ -45,6 +46,7 @@ export default defineConfig({
     linkify: false,
     anchor: { slugify: anchorOf },
     config: (markdown) => {
+      markdown.use(tabs)
       const { link_open: usual } = markdown.renderer.rules
       markdown.renderer.rules['link_open'] = (tokens, index, options, env: { relativePath: string }, self) => {
         const token = tokens[index]
