@@ -1,6 +1,6 @@
 /**
- * Writes `docs/operations.md` and a page for each resource in `docs/operations/`: every operation with an example request and its
- * real response from the seeded network.
+ * Writes `docs/operations.md` and a page for each resource in `docs/operations/`: every operation with an example request, as `curl`,
+ * as a call of the client and as a direct call, and its real response from the seeded network.
  */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,10 +10,12 @@ import { hostCatalogue } from '../lib/events/catalogue.ts'
 import { defaultTextLimits, isPaged } from '../lib/fields.ts'
 import { fieldColumns, fieldRows } from '../lib/openapi/field-rows.ts'
 import { isOptional, schemaWriter } from '../lib/openapi/schema.ts'
-import { groupOf as groupOfOperation, groups } from '../lib/operation.ts'
-import { request } from '../test/support/community.ts'
+import { type AnyOperation, groupOf, groups } from '../lib/operation.ts'
+import { request, type Seen } from '../test/support/community.ts'
 import { type Example, examplesOf } from '../test/support/examples.ts'
+import { png } from '../test/support/ports.ts'
 import { createSeededCommunity } from '../test/support/seed.ts'
+import { formsOf, server, targetOf } from './call-forms.ts'
 
 const docs = fileURLToPath(new URL('../docs', import.meta.url))
 /** The folder of the resources' pages. Nothing else is in it. */
@@ -29,6 +31,10 @@ const introduction = `${mark}
 Each resource has a page with its operations, each with an example request and its real response. All paths are
 below \`/admin/v1/networks/{network_id}\`. \`network_id\` is the network's id or its subdomain. Each path
 works with and without a trailing slash.
+
+The request of each example has three forms: \`curl\`, with the [token of an API key](concepts.md#keys-tokens-and-secrets) in the
+variable \`TOKEN\`; a method of the [client](client.md); and a [direct call](embedding.md#direct-calls) in the program that has the
+community, which needs no token.
 
 Each operation lists its own errors. All of them also have these, which [errors.md](errors.md) explains:
 
@@ -58,15 +64,16 @@ export async function operationsPages(): Promise<ReadonlyMap<string, string>> {
   Math.random = () => 0
   try {
     const { community } = await createSeededCommunity()
-    const examples = examplesOf(community).filter(({ route }) => route.operation.also?.id !== route.id)
+    const byPage = Map.groupBy(examplesOf(community), ({ route }) => pageOf(route.operation))
     const pages = new Map<string, string>()
     const rows: string[] = []
-    for (const [group, those] of [...Map.groupBy(examples, groupOf)].toSorted(([a], [b]) => a.localeCompare(b))) {
+    for (const [page, those] of [...byPage].toSorted(([a], [b]) => a.localeCompare(b))) {
+      const [title, sentence] = [titleOf(page), sentenceOf(page)]
       const sections: string[] = []
-      for (const example of those) sections.push(await section(example))
-      pages.set(join(folder, `${group}.md`), `${mark}\n\n# ${titleOf(group)}\n\n${groups[group]}\n\n${sections.join('\n')}`)
-      const links = those.map(({ route: { id } }) => `[\`${id}\`](${online}/${group}.md#${id.replace('.', '')})`)
-      rows.push(`| [${titleOf(group)}](${online}/${group}.md) | ${groups[group]} | ${links.join(', ')} |`)
+      for (const example of those) sections.push(await (isAlso(example) ? alsoSection : section)(example))
+      pages.set(join(folder, `${page}.md`), `${mark}\n\n# ${title}\n\n${sentence}\n\n${beforeAll}\n\n${sections.join('\n')}`)
+      const links = those.map(({ route: { id } }) => `[\`${id}\`](${online}/${page}.md#${id.replace('.', '')})`)
+      rows.push(`| [${title}](${online}/${page}.md) | ${sentence} | ${links.join(', ')} |`)
     }
     const table = ['| resource | what it is | operations |', '| --- | --- | --- |', ...rows].join('\n')
     return pages.set(join(docs, 'operations.md'), `${introduction}\n${table}\n`)
@@ -75,11 +82,29 @@ export async function operationsPages(): Promise<ReadonlyMap<string, string>> {
   }
 }
 
-const groupOf = ({ route }: Example) => groupOfOperation(route.operation)
+const beforeAll =
+  '[Operations](../operations.md) says what `TOKEN`, `client` and `community` are, and which errors every operation has.'
+
+/** Operations of the members that have a page of their own, as a page of all of them would be too long. */
+const apart: Readonly<Record<string, readonly [title: string, sentence: string]>> = {
+  plan_members: ['Members of plans', 'Who can use a plan: list, add and show them.'],
+  space_members: ['Members of spaces', 'People of a space: list, add, change, remove and ban them.'],
+}
+
+/** The page that an operation is on. */
+export function pageOf(operation: AnyOperation): string {
+  const [own = ''] = operation.id.split('.')
+  return Object.hasOwn(apart, own) ? own : groupOf(operation)
+}
+
+const sentenceOf = (page: string): string => apart[page]?.[1] ?? Object.entries(groups).find(([name]) => name === page)?.[1] ?? ''
+
+/** Whether this is the other method of an operation, such as PUT in place of PATCH. */
+const isAlso = ({ route }: Example): boolean => route.operation.also?.id === route.id
 
 /** The name of a resource, in words. */
-const titleOf = (group: string): string => {
-  const words = group === 'rsvps' ? 'RSVPs' : group.replaceAll('_', ' ')
+const titleOf = (page: string): string => {
+  const words = apart[page]?.[0] ?? (page === 'rsvps' ? 'RSVPs' : page.replaceAll('_', ' '))
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`
 }
 
@@ -116,24 +141,58 @@ function fieldTable(kind: string, fields: v.ObjectEntries = {}): string {
   return [`| ${[kind, ...fieldColumns].join(' | ')} |`, '| --- | --- | --- | --- | --- |', ...rows].join('\n')
 }
 
-/** The example as it goes over the wire, and what comes back. */
-async function exchange({ route, params, query, body }: Example): Promise<string> {
-  const { community, token } = await createSeededCommunity({ publicUrl: 'https://api.example.org' })
-  const path = `/admin/v1/networks/1${route.operation.path.replace(/:(\w+)/g, (_, name: string) => params[name] ?? '')}`
+/** The other method of an operation, of which everything else is the same. */
+async function alsoSection(example: Example): Promise<string> {
+  const { id, method, operation } = example.route
+  await responseTo(example)
+  return `### ${id}\n\n\`${method}\` in place of \`${operation.method}\` does the same.\n\n${formsOf(example)}\n`
+}
+
+/** A response of more lines is folded. */
+const mostLines = 40
+
+/** The example in three forms, and what comes back. */
+async function exchange(given: Example): Promise<string> {
   // One record shows what a list is like.
-  const search = new URLSearchParams(
-    route.method === 'GET' && isPaged(route.operation.returns) ? { ...query, per_page: '1' } : query,
-  )
-  const target = search.size > 0 ? `${path}?${search}` : path
-  const response = await request(community, route.method, target, {
-    ...(body ? { body: JSON.stringify(body) } : {}),
-    headers: { authorization: `Bearer ${token}`, ...(body ? { 'content-type': 'application/json' } : {}) },
+  const isList = given.route.method === 'GET' && isPaged(given.route.operation.returns)
+  const example = isList ? { ...given, query: { ...given.query, per_page: '1' } } : given
+  const response = await responseTo(example)
+  const got = [`HTTP ${response.status}`, ...(response.body === undefined ? [] : ['', shown(response.body)])].join('\n')
+  const block = `\`\`\`http\n${got}\n\`\`\``
+  const isLong = got.split('\n').length > mostLines
+  const upload = example.route.operation.form ? [await uploadOf(example)] : []
+  return `${[formsOf(example), isLong ? `<details>\n<summary>Response: ${response.status}</summary>\n\n${block}\n\n</details>` : block, ...upload].join('\n\n')}\n`
+}
+
+/** The same with the file in place of its address. */
+async function uploadOf({ body, ...request }: Example): Promise<string> {
+  const { source_url: _, ...others } = body ?? {}
+  const example = { ...request, body: { ...others, asset_file: new File([png], 'rose.png') } }
+  await responseTo(example)
+  return `To send the file itself:\n\n${formsOf(example)}`
+}
+
+/** The response of the seeded network. */
+async function responseTo(example: Example): Promise<Seen> {
+  const { route, body } = example
+  const { community, token } = await createSeededCommunity({ publicUrl: server })
+  const response = await request(community, route.method, targetOf(example), {
+    ...(body ? { body: bodyOf(body) } : {}),
+    headers: { authorization: `Bearer ${token}`, ...(body && !isForm(body) ? { 'content-type': 'application/json' } : {}) },
   })
   if (response.status !== route.operation.status)
     throw new Error(`${route.id} responded with ${response.status} ${JSON.stringify(response.body)}`)
-  const sent = [`${route.method} ${target}`, ...(body ? ['Content-Type: application/json', '', shown(body)] : [])]
-  const got = [`HTTP ${response.status}`, ...(response.body === undefined ? [] : ['', shown(response.body)])]
-  return `${['```http', ...sent, '```', '', '```http', ...got, '```'].join('\n')}\n`
+  return response
+}
+
+const isForm = (body: Readonly<Record<string, unknown>>): boolean => Object.values(body).some((value) => value instanceof File)
+
+function bodyOf(body: Readonly<Record<string, unknown>>): string | FormData {
+  if (!isForm(body)) return JSON.stringify(body)
+  const form = new FormData()
+  for (const [name, value] of Object.entries(body))
+    form.set(name, value instanceof File || typeof value === 'string' ? value : JSON.stringify(value))
+  return form
 }
 
 const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g

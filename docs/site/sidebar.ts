@@ -85,6 +85,8 @@ export const parts: readonly Part[] = [
         page('operations/networks', 'Networks'),
         page('operations/options', 'Options'),
         page('operations/password_resets', 'Password resets'),
+        page('operations/plan_members', 'Members of plans'),
+        page('operations/space_members', 'Members of spaces'),
         page('operations/plans', 'Plans'),
         page('operations/polls', 'Polls'),
         page('operations/posts', 'Posts'),
