@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path'
 import { type DefaultTheme, defineConfig } from 'vitepress'
 import llms from 'vitepress-plugin-llms'
 import { anchorOf } from '../anchors.ts'
+import { cells } from '../cells.ts'
 import { type Item, parts } from '../sidebar.ts'
 import { tabs } from '../tabs.ts'
 
@@ -46,7 +47,7 @@ export default defineConfig({
     linkify: false,
     anchor: { slugify: anchorOf },
     config: (markdown) => {
-      markdown.use(tabs)
+      markdown.use(tabs).use(cells)
       const { link_open: usual } = markdown.renderer.rules
       markdown.renderer.rules['link_open'] = (tokens, index, options, env: { relativePath: string }, self) => {
         const token = tokens[index]
