@@ -10,12 +10,12 @@ import { hostCatalogue } from '../lib/events/catalogue.ts'
 import { defaultTextLimits, isPaged } from '../lib/fields.ts'
 import { fieldColumns, fieldRows } from '../lib/openapi/field-rows.ts'
 import { isOptional, schemaWriter } from '../lib/openapi/schema.ts'
-import { type AnyOperation, groupOf, groups } from '../lib/operation.ts'
 import { request, type Seen } from '../test/support/community.ts'
 import { type Example, examplesOf } from '../test/support/examples.ts'
 import { png } from '../test/support/ports.ts'
 import { createSeededCommunity } from '../test/support/seed.ts'
 import { formsOf, server, targetOf } from './call-forms.ts'
+import { pageOf, sentenceOf, titleOf } from './resource-pages.ts'
 
 const docs = fileURLToPath(new URL('../docs', import.meta.url))
 /** The folder of the resources' pages. Nothing else is in it. */
@@ -85,34 +85,15 @@ export async function operationsPages(): Promise<ReadonlyMap<string, string>> {
 const beforeAll =
   '[Operations](../operations.md) says what `TOKEN`, `client` and `community` are, and which errors every operation has.'
 
-/** Operations of the members that have a page of their own, as a page of all of them would be too long. */
-const apart: Readonly<Record<string, readonly [title: string, sentence: string]>> = {
-  plan_members: ['Members of plans', 'Who can use a plan: list, add and show them.'],
-  space_members: ['Members of spaces', 'People of a space: list, add, change, remove and ban them.'],
-}
-
-/** The page that an operation is on. */
-export function pageOf(operation: AnyOperation): string {
-  const [own = ''] = operation.id.split('.')
-  return Object.hasOwn(apart, own) ? own : groupOf(operation)
-}
-
-const sentenceOf = (page: string): string => apart[page]?.[1] ?? Object.entries(groups).find(([name]) => name === page)?.[1] ?? ''
-
 /** Whether this is the other method of an operation, such as PUT in place of PATCH. */
 const isAlso = ({ route }: Example): boolean => route.operation.also?.id === route.id
-
-/** The name of a resource, in words. */
-const titleOf = (page: string): string => {
-  const words = apart[page]?.[0] ?? (page === 'rsvps' ? 'RSVPs' : page.replaceAll('_', ' '))
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`
-}
 
 async function section(example: Example): Promise<string> {
   const { operation } = example.route
   const also = operation.also ? ` (\`${operation.also.method}\` too, as \`${operation.also.id}\`)` : ''
   const events = operation.emits.map(
-    (name) => `\`${name}Hook\`${Object.hasOwn(hostCatalogue, name) ? ' ([to the host](../embedding/mail.md))' : ''}`,
+    (name) =>
+      `[\`${name}Hook\`](../events/${name}Hook.md)${Object.hasOwn(hostCatalogue, name) ? ' ([to the host](../embedding/mail.md))' : ''}`,
   )
   const errors = operation.errors.map(({ status, error }) => `${status} ${error}`)
   const facts = [

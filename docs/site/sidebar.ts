@@ -1,9 +1,11 @@
 /** The site's pages in their four parts. A test compares the list with the files of `docs/`. */
 
-/** A page, or a page with those below it. The link is the path of the file in `docs/`, without `.md`. */
+import { type EventGroup, eventGroups, hostEvents } from './event-groups.ts'
+
+/** A page, a page with those below it, or a group of pages. The link is the path of the file in `docs/`, without `.md`. */
 export interface Item {
   readonly text: string
-  readonly link: string
+  readonly link?: string
   readonly items?: readonly Item[]
 }
 
@@ -16,6 +18,11 @@ const page = (link: string, text: string, items?: readonly Item[]): Item => ({
   text,
   link: `/${link}`,
   ...(items ? { items } : {}),
+})
+
+const eventItem = ({ title, names }: EventGroup): Item => ({
+  text: title,
+  items: names.map((name) => page(`events/${name}Hook`, name)),
 })
 
 export const parts: readonly Part[] = [
@@ -97,10 +104,20 @@ export const parts: readonly Part[] = [
         page('operations/subscriptions', 'Subscriptions'),
         page('operations/tags', 'Tags'),
       ]),
-      page('events', 'Events'),
+      page('events', 'Webhook events', [...eventGroups, hostEvents].map(eventItem)),
       page('errors', 'Errors'),
       page('scopes', 'Scopes'),
-      page('commands', 'Commands'),
+      page('commands', 'Commands', [
+        page('commands/start', 'folkmoot: Start'),
+        page('commands/administer', 'folkmoot: Administer'),
+        page('commands/people', 'folkmoot: People'),
+        page('commands/webhooks', 'folkmoot: Webhooks'),
+        page('commands/data', 'folkmoot: Data'),
+        page('commands/for-programs', 'folkmoot: For programs'),
+        page('commands/relay-run', 'folkmoot-relay: Run'),
+        page('commands/relay-look', 'folkmoot-relay: Look'),
+        page('commands/relay-act', 'folkmoot-relay: Act'),
+      ]),
       page('options', 'Options'),
       page('client-methods', 'Methods of the client'),
       page('storage-example', 'A storage, whole'),

@@ -9,7 +9,8 @@ import { pages } from '../support/pages.ts'
 const root = join(import.meta.dirname, '..', '..')
 const inDocs = pages.filter((page) => page.startsWith('docs/'))
 
-const linksOf = (items: readonly Item[]): readonly string[] => items.flatMap(({ link, items = [] }) => [link, ...linksOf(items)])
+const linksOf = (items: readonly Item[]): readonly string[] =>
+  items.flatMap(({ link, items = [] }) => [...(link ? [link] : []), ...linksOf(items)])
 
 test('the sidebar has every page of docs/ once, in four parts', () => {
   expect(parts.map(({ text }) => text)).toEqual(['Tutorial', 'How-to guides', 'Reference', 'Explanation'])

@@ -23,8 +23,8 @@ function inRepository(href: string, page: string): string | undefined {
 }
 
 /** Pages below another one are folded until one of them is open. */
-const sidebarItem = ({ text, link, items }: Item): DefaultTheme.SidebarItem =>
-  items ? { text, link, collapsed: true, items: items.map(sidebarItem) } : { text, link }
+const sidebarItem = ({ items, ...item }: Item): DefaultTheme.SidebarItem =>
+  items ? { ...item, collapsed: true, items: items.map(sidebarItem) } : item
 
 export default defineConfig({
   title: 'folkmoot',

@@ -1,8 +1,12 @@
-/** Writes `docs/commands.md`, as a part of `scripts/reference-pages.ts`: the commands of both programs as they are declared. */
+/**
+ * Writes `docs/commands.md` and a page of each group of commands, as a part of `scripts/reference-pages.ts`: the commands of both
+ * programs as they are declared.
+ */
 import type { Argument, Command, Option } from 'commander'
 import { examplesOf, type ProgramName } from '../daemon/help.ts'
 import { createProgram as createRelay } from '../daemon/relay/operate/commands/program.ts'
 import { createProgram } from '../daemon/server/program.ts'
+import { code, tableOf } from './markdown.ts'
 
 const nothing = (): void => {}
 const host = { json: false, version: '0.0.0', encryptionKeys: undefined, failed: nothing }
@@ -19,7 +23,6 @@ const programs = (): readonly Command[] => [
   }),
 ]
 
-const code = (text: string): string => `\`${text}\``
 /** Words of a help text as Markdown, which reads some characters in its own way. */
 const prose = (text: string): string =>
   text
@@ -51,34 +54,50 @@ function optionRow(option: Option): string {
   return `| ${code(flags)} | ${[prose(description), ...facts].join('; ')} |`
 }
 
+/** The section of a command, with those of the commands below it. */
 function section(command: Command, words: readonly string[], program: ProgramName): readonly string[] {
   const name = words.join(' ')
-  const options = command.options.filter(({ hidden, long }) => !hidden && long !== '--version')
-  const below = command.commands.flatMap((each) => section(each, [...words, each.name()], program))
-  if (command.commands.length > 0) {
-    const groups = Map.groupBy(words.length === 1 ? command.commands : [], (each) => each.helpGroup().replace(':', ''))
-    const rows = [...groups].map(([group, those]) => `| ${group} | ${those.map((each) => code(each.name())).join(', ')} |`)
-    const own =
-      rows.length > 0
-        ? ['', '| group | commands |', '|---|---|', ...rows]
-        : options.length > 0
-          ? ['', '| option | meaning |', '|---|---|', ...options.map(optionRow)]
-          : []
-    return [`${words.length === 1 ? '##' : '###'} ${name}`, '', sentence(prose(command.description())), ...own, '', ...below]
-  }
   const given = command.registeredArguments.map((argument) => {
     const facts = [prose(argument.description), ...defaultOf(argument)].filter(Boolean)
     return `| ${code(argument.required ? `<${argument.name()}>` : `[${argument.name()}]`)} | ${facts.join('; ')} |`
   })
-  const rows = [...given, ...options.map(optionRow)]
+  const rows = [...given, ...command.options.filter(({ hidden }) => !hidden).map(optionRow)]
   const table = rows.length > 0 ? ['', '| option | meaning |', '|---|---|', ...rows] : []
+  const about = [`${words.length > 2 ? '###' : '##'} ${name}`, '', sentence(prose(command.description()))]
+  if (command.commands.length > 0)
+    return [...about, ...table, '', ...command.commands.flatMap((each) => section(each, [...words, each.name()], program))]
   const usage = ['```text', `${name} ${command.usage()}`.trim(), '```']
   const examples = ['Example:', '', '```sh', ...examplesOf(program, words.slice(1).join(' ')), '```']
-  return [`### ${name}`, '', sentence(prose(command.description())), '', ...usage, ...table, '', ...examples, '']
+  return [...about, '', ...usage, ...table, '', ...examples, '']
 }
 
-const introduction = `Every command of \`folkmoot\` and \`folkmoot-relay\`, with its options, as \`--help\` shows them. In a project, write \`npx\` before a
-command. Every command also takes \`--help\`, and both programs take \`--version\`.
+/** The row of a command, or those of the commands below it. */
+function rowsOf(command: Command, words: readonly string[], page: string): readonly string[][] {
+  if (command.commands.length > 0) return command.commands.flatMap((each) => rowsOf(each, [...words, each.name()], page))
+  const link = `[${code(words.join(' '))}](commands/${page}.md#${words.join('-')})`
+  return [[link, sentence(prose(command.description()))]]
+}
+
+/** The groups of the help of both programs: the name of the page of each, such as `relay-look`, its title and its commands. */
+const groups = programs().flatMap((each) => {
+  const program: ProgramName = each.name() === 'folkmoot' ? 'folkmoot' : 'folkmoot-relay'
+  return [...Map.groupBy(each.commands, (command) => command.helpGroup().replace(':', ''))].map(([group, commands]) => {
+    const words = group.toLowerCase().replaceAll(' ', '-')
+    return { program, name: program === 'folkmoot' ? words : `relay-${words}`, title: `${program}: ${group}`, commands }
+  })
+})
+
+const opening =
+  '[Commands](../commands.md) lists the commands of both programs, their exit codes, and the variables that stand for options.'
+
+/** A page of each group, by the name of the page. */
+export const commandGroups = groups.map(({ name, title, program, commands }) => {
+  const sections = commands.flatMap((command) => section(command, [program, command.name()], program))
+  return { name, title, page: () => `${opening}\n\n${sections.join('\n').trimEnd()}\n` }
+})
+
+const introduction = `Every command of \`folkmoot\` and \`folkmoot-relay\`, in the groups of \`--help\`; the page of each group has their options. In a
+project, write \`npx\` before a command. Every command also takes \`--help\`, and both programs take \`--version\`.
 
 ## What commands print
 
@@ -121,9 +140,11 @@ an empty variable counts as not set, and an error names the variable that it may
 | \`FOLKMOOT_TOKEN\` | \`--token\` of \`folkmoot mcp\` and \`pull\`. A \`--token-file\` overrides it |
 `
 
-/** Every command of both programs. */
-export const commandsPage = (): string =>
-  `${introduction}\n${programs()
-    .flatMap((program) => section(program, [program.name()], program.name() === 'folkmoot' ? 'folkmoot' : 'folkmoot-relay'))
-    .join('\n')
-    .trimEnd()}\n`
+/** Every command of both programs in a sentence. */
+export const commandsPage = (): string => {
+  const tables = groups.map(({ name, title, program, commands }) => {
+    const rows = commands.flatMap((command) => rowsOf(command, [program, command.name()], name))
+    return `## ${title}\n\n${tableOf(['command', 'what it does'], rows)}\n`
+  })
+  return `${introduction}\n${tables.join('\n')}`
+}
