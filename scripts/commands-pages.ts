@@ -54,18 +54,35 @@ function optionRow(option: Option): string {
   return `| ${code(flags)} | ${[prose(description), ...facts].join('; ')} |`
 }
 
-/** The section of a command, with those of the commands below it. */
-function section(command: Command, words: readonly string[], program: ProgramName): readonly string[] {
+/** The rows of the options of a command. */
+const optionRows = ({ options }: Command): readonly string[] => options.filter(({ hidden }) => !hidden).map(optionRow)
+
+/** The commands without further ones below them. */
+const leavesOf = (command: Command): readonly Command[] =>
+  command.commands.length > 0 ? command.commands.flatMap(leavesOf) : [command]
+
+const optionTable = (rows: readonly string[]): readonly string[] =>
+  rows.length > 0 ? ['', '| option | meaning |', '|---|---|', ...rows] : []
+
+/**
+ * The section of a command, with those of the commands below it.
+ * @param common the rows of the options that the page already has
+ */
+function section(command: Command, words: readonly string[], program: ProgramName, common: readonly string[]): readonly string[] {
   const name = words.join(' ')
   const given = command.registeredArguments.map((argument) => {
     const facts = [prose(argument.description), ...defaultOf(argument)].filter(Boolean)
     return `| ${code(argument.required ? `<${argument.name()}>` : `[${argument.name()}]`)} | ${facts.join('; ')} |`
   })
-  const rows = [...given, ...command.options.filter(({ hidden }) => !hidden).map(optionRow)]
-  const table = rows.length > 0 ? ['', '| option | meaning |', '|---|---|', ...rows] : []
+  const table = optionTable([...given, ...optionRows(command).filter((row) => !common.includes(row))])
   const about = [`${words.length > 2 ? '###' : '##'} ${name}`, '', sentence(prose(command.description()))]
   if (command.commands.length > 0)
-    return [...about, ...table, '', ...command.commands.flatMap((each) => section(each, [...words, each.name()], program))]
+    return [
+      ...about,
+      ...table,
+      '',
+      ...command.commands.flatMap((each) => section(each, [...words, each.name()], program, common)),
+    ]
   const usage = ['```text', `${name} ${command.usage()}`.trim(), '```']
   const examples = ['Example:', '', '```sh', ...examplesOf(program, words.slice(1).join(' ')), '```']
   return [...about, '', ...usage, ...table, '', ...examples, '']
@@ -92,8 +109,11 @@ const opening =
 
 /** A page of each group, by the name of the page. */
 export const commandGroups = groups.map(({ name, title, program, commands }) => {
-  const sections = commands.flatMap((command) => section(command, [program, command.name()], program))
-  return { name, title, page: () => `${opening}\n\n${sections.join('\n').trimEnd()}\n` }
+  const [first = [], ...others] = commands.flatMap(leavesOf).map(optionRows)
+  const common = first.filter((row) => others.every((rows) => rows.includes(row)))
+  const sections = commands.flatMap((command) => section(command, [program, command.name()], program, common))
+  const shared = common.length > 0 ? ['Every command of this page takes these options:', ...optionTable(common), ''] : []
+  return { name, title, page: () => `${[opening, '', ...shared, ...sections].join('\n').trimEnd()}\n` }
 })
 
 const introduction = `Every command of \`folkmoot\` and \`folkmoot-relay\`, in the groups of \`--help\`; the page of each group has their options. In a
