@@ -27,7 +27,8 @@ function about(page: string): string {
 
 /** The file as it should be. */
 export function skill(): string {
-  const readme = read('README.md')
+  // The site includes its regions.
+  const readme = read('README.md').replace(/^<!-- #(?:end)?region .*-->$/gm, '')
   const [, intro = ''] = /^# folkmoot\n+(.*?)\n\n/s.exec(readme) ?? []
   const [begin = ''] = /Then save this as `server.mjs`.*?(?=\n## |\n*$)/s.exec(readme) ?? []
   const [programs = ''] = /Then save this as.*?```sh\n.*?```/s.exec(begin) ?? []

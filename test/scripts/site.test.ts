@@ -55,6 +55,19 @@ test.each(readers)('every block of code with a title in %s is one of several tab
   expect(others.match(/^ *```.*\[.*/gm) ?? []).toEqual([])
 })
 
+const first = readFileSync(join(root, 'docs/site/home.md'), 'utf8')
+const included = [...first.matchAll(/<!-- @include: (\S+)#(\w+) -->/g)].map(([, file = '', region = '']) => ({ file, region }))
+
+test('the first page of the site shows the program of README, and the bytes of a webhook', () => {
+  expect(included.map(({ region }) => region)).toEqual(['program', 'commands', 'headers', 'body'])
+})
+
+test.each(included)('the region $region of $file is one block of code', ({ file, region }) => {
+  const text = readFileSync(join(root, 'docs/site', file), 'utf8')
+  const [, inside = ''] = text.split(new RegExp(`^<!-- #(?:end)?region ${region} -->\\n`, 'm'))
+  expect(inside).toMatch(/^```\w+\n(?:(?!```).*\n)+```\n$/)
+})
+
 test('installing the package does not install what builds the site', () => {
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     readonly files: readonly string[]

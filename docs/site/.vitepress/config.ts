@@ -7,8 +7,8 @@ import { type Item, parts } from '../sidebar.ts'
 import { tabs } from '../tabs.ts'
 
 const repository = 'https://github.com/folkmoot/folkmoot'
-/** Folders without pages of the site. */
-const leftOut = ['site/**', 'contributing/**', 'decisions/**', 'examples/**']
+/** Files that are no pages of the site. It begins with a page of its own in place of the list that GitHub shows. */
+const leftOut = ['README.md', 'site/node_modules/**', 'contributing/**', 'decisions/**', 'examples/**']
 
 /** The modules of folkmoot that the playground loads, which the checkout has. */
 const sources = [
@@ -32,7 +32,7 @@ export default defineConfig({
   lang: 'en',
   srcDir: '..',
   srcExclude: leftOut,
-  rewrites: { 'README.md': 'index.md' },
+  rewrites: { 'site/home.md': 'index.md' },
   ignoreDeadLinks: false,
   lastUpdated: false,
   vite: {
