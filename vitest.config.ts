@@ -76,6 +76,7 @@ const rest = [
   'daemon/server/panel-faults',
   'daemon/server/people-story',
   'daemon/server/start',
+  'examples/scale-page',
   'lib/testing/faulty-adapters',
   'package/bundles',
   'package/init',

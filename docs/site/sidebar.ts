@@ -60,6 +60,7 @@ export const parts: readonly Part[] = [
         page('operating/connections', 'Proxies and certificates'),
         page('operating/encryption', 'Encryption keys'),
         page('operating/several-relays', 'Several relays'),
+        page('operating/scale', 'Several databases'),
         page('operating/manage', 'Manage'),
         page('operating/watch', 'Watch'),
         page('operating/inspect', 'Inspect and resend'),
