@@ -1,6 +1,6 @@
 /**
- * `npm run bench:all`: measures everything in turn, and writes `docs/performance.md` from it. A benchmark that fails leaves its
- * section as it was, and the end names it. Nothing else should run on the machine.
+ * `npm run bench:all`: measures everything in turn, and writes `docs/performance.md` and the pages below it from that. A benchmark
+ * that fails leaves its section as it was, and the end names it. Nothing else should run on the machine.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'

@@ -72,7 +72,8 @@ export async function operationsPages(): Promise<ReadonlyMap<string, string>> {
       const sections: string[] = []
       for (const example of those) sections.push(await (isAlso(example) ? alsoSection : section)(example))
       pages.set(join(folder, `${page}.md`), `${mark}\n\n# ${title}\n\n${sentence}\n\n${beforeAll}\n\n${sections.join('\n')}`)
-      const links = those.map(({ route: { id } }) => `[\`${id}\`](${online}/${page}.md#${id.replace('.', '')})`)
+      const own = those.filter((example) => !isAlso(example))
+      const links = own.map(({ route: { id } }) => `[\`${id}\`](${online}/${page}.md#${id.replace('.', '')})`)
       rows.push(`| [${title}](${online}/${page}.md) | ${sentence} | ${links.join(', ')} |`)
     }
     const table = ['| resource | what it is | operations |', '| --- | --- | --- |', ...rows].join('\n')

@@ -1,6 +1,6 @@
 /**
- * Writes the measured tables into `docs/performance.md`, between their marks, and draws them as SVG. Figures come from what the
- * benchmarks wrote with `--json` into `docs/performance/`. `npm run bench:all` measures everything, and calls this.
+ * Writes the measured tables into `docs/performance.md` and the pages below it, between their marks, and draws them as SVG. Figures
+ * come from what the benchmarks wrote with `--json` into `docs/performance/`. `npm run bench:all` measures everything, and calls this.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { type Spread, whole } from '../bench/support/figures.ts'
@@ -115,7 +115,7 @@ export function relaySection({ conditions, backlog, lags }: Relay): Section {
   const lagLines = lags.map(({ rate, sender, p50, p99 }) => row(whole(rate), sender, p50.toFixed(0), p99.toFixed(0)))
   const text = [
     conditionsOf(conditions),
-    '![deliveries a second](performance/relay.svg)',
+    '![deliveries a second](relay.svg)',
     tableOf(['sender', 'deliveries/s', '× bare', 'of rounds', 'CPU µs', 'peak MiB'], lines),
     tableOf(['offered events/s', 'sender', 'lag p50 ms', 'lag p99 ms'], lagLines),
   ]
@@ -157,15 +157,15 @@ const sections = {
 }
 
 /**
- * The page with the sections whose figures exist; the others stay as they are.
- * @param page `docs/performance.md` before
+ * The page with its sections whose figures exist; the others stay as they are.
+ * @param page one of the pages before
  * @param figuresOf the text of the figures by their name, `undefined` if they are missing
  */
 export function performancePage(page: string, figuresOf: (name: string) => string | undefined): Page {
   const made = { page, plots: new Map<string, string>() }
   for (const [name, make] of Object.entries(sections)) {
     const figures = figuresOf(name)
-    if (figures === undefined) continue
+    if (figures === undefined || !page.includes(`<!-- measured: ${name} -->`)) continue
     const section = make(figures)
     made.page = replaced(made.page, name, section.text)
     for (const [file, svg] of section.plots) made.plots.set(file, svg)
@@ -179,13 +179,18 @@ interface Page {
   readonly plots: ReadonlyMap<string, string>
 }
 
+/** The pages with measured tables, in `docs/`. */
+export const performancePages = ['performance.md', 'performance/large.md', 'performance/relay.md']
+
 if (import.meta.main) {
-  const path = new URL('docs/performance.md', root)
   const figuresOf = (name: string): string | undefined => {
     const figures = new URL(`docs/performance/${name}.json`, root)
     return existsSync(figures) ? readFileSync(figures, 'utf8') : undefined
   }
-  const { page, plots } = performancePage(readFileSync(path, 'utf8'), figuresOf)
-  writeFileSync(path, page)
-  for (const [name, svg] of plots) writeFileSync(new URL(`docs/performance/${name}`, root), svg)
+  for (const name of performancePages) {
+    const path = new URL(`docs/${name}`, root)
+    const { page, plots } = performancePage(readFileSync(path, 'utf8'), figuresOf)
+    writeFileSync(path, page)
+    for (const [file, svg] of plots) writeFileSync(new URL(`docs/performance/${file}`, root), svg)
+  }
 }

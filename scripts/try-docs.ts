@@ -76,7 +76,6 @@ const high: Readonly<Record<string, string>> = {
   'gaps.html': 'one list in the order of the interface, in which a reader searches for a word',
   'hosts.html': 'every host in one place, of which a reader takes one',
   'panel.html': 'guide and pictures of one thing',
-  'performance.html': 'tables of one run, which belong together',
 }
 
 /** The layout of every page, which needs none of its scripts. */

@@ -129,6 +129,13 @@ export const parts: readonly Part[] = [
   },
   {
     text: 'Explanation',
-    items: [page('concepts', 'Concepts'), page('security', 'Security'), page('performance', 'Performance')],
+    items: [
+      page('concepts', 'Concepts'),
+      page('security', 'Security'),
+      page('performance', 'Performance', [
+        page('performance/large', 'Filters and large requests'),
+        page('performance/relay', 'The relay'),
+      ]),
+    ],
   },
 ]

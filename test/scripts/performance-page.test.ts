@@ -1,6 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { apiSection, performancePage, plot, relaySection, replaced, tablesSection } from '../../scripts/performance-page.ts'
+import {
+  apiSection,
+  performancePage,
+  performancePages,
+  plot,
+  relaySection,
+  replaced,
+  tablesSection,
+} from '../../scripts/performance-page.ts'
 
 const spread = (median: number) => ({ median, lowest: median / 2, highest: median * 2 })
 const conditions = { node: '24.1.0', rounds: 3 }
@@ -87,13 +95,15 @@ test('figures that are missing leave their section alone', () => {
   expect(performancePage(page, () => undefined).page).toBe(page)
 })
 
-test('every mark of the page has its section, so that the page can be regenerated', () => {
-  const page = readFileSync('docs/performance.md', 'utf8')
-  const marks = [...page.matchAll(/<!-- measured: (\w+) -->/g)].map(([, name]) => name)
-  expect(marks).toEqual(['api', 'lists', 'rows', 'relay', 'cluster', 'backlog', 'isolation', 'hosts', 'start'])
-  for (const name of marks)
-    if (name !== 'api' && name !== 'relay') {
-      const made = performancePage(page, (wanted) => (wanted === name ? JSON.stringify(start) : undefined)).page
-      expect(made).toContain('| serve | 250 |')
-    }
+test('every mark of the pages has its section, and every section its page, so that they can be regenerated', () => {
+  const pages = performancePages.map((name) => readFileSync(`docs/${name}`, 'utf8'))
+  const marksOf = (page: string) => [...page.matchAll(/<!-- measured: (\w+) -->/g)].map(([, name]) => name)
+  const all = ['api', 'hosts', 'start', 'lists', 'rows', 'relay', 'cluster', 'backlog', 'isolation']
+  expect(pages.flatMap(marksOf)).toEqual(all)
+  for (const page of pages)
+    for (const name of marksOf(page))
+      if (name !== 'api' && name !== 'relay') {
+        const made = performancePage(page, (wanted) => (wanted === name ? JSON.stringify(start) : undefined)).page
+        expect(made).toContain('| serve | 250 |')
+      }
 })
