@@ -131,7 +131,7 @@ async function alsoSection(example: Example): Promise<string> {
 }
 
 /** A response of more lines is folded. */
-const mostLines = 40
+const mostLines = 32
 
 /** The example in three forms, and what comes back. */
 async function exchange(given: Example): Promise<string> {

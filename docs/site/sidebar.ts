@@ -43,7 +43,7 @@ export const parts: readonly Part[] = [
         page('embedding/limits', 'Bounds and rate limits'),
         page('embedding/ports', 'Links, files, recurrence, phones'),
       ]),
-      page('panel', 'Show the admin panel'),
+      page('panel', 'Show the admin panel', [page('panel/pages', 'Pages of the panel')]),
       page('client', 'Call the API'),
       page('agents', 'Let agents work'),
       page('receiver', 'Check deliveries in your app'),
