@@ -110,13 +110,43 @@ async function use(page: Page, origin: string): Promise<void> {
     shown.push(await page.evaluate(background))
   }
   if (shown[0] === shown[1]) faults.push(`dark and light have the same background, ${shown[0]}`)
+}
+
+/** What a reader types into the search, and the section that is found first. */
+const searches = {
+  'ban a member': 'operations/space_members.html#space_membersban',
+  'api key': 'security.html#api-keys',
+  backup: 'security.html#backups',
+  cors: 'hosts.html#from-a-browser',
+  'create member': 'operations/members.html#memberscreate',
+  'delete account': 'operations/members.html#membersdelete',
+  docker: 'operating/install.html#in-containers',
+  idempotency: 'errors.html#idempotency',
+  'import csv': 'panel.html#import-members',
+  login: 'panel.html#access',
+  postgres: 'storage.html#postgresql-in-production',
+  prisma: 'host-transactions.html#with-prisma',
+  'rate limit': 'embedding/limits.html#rate-limits',
+  retry: 'webhooks/deliver.html#retries',
+  'rotate secret': 'webhooks/verify.html#change-a-token-or-a-signing-secret',
+  'sign in': 'panel.html#access',
+  'upload file': 'embedding/limits.html#uploads',
+  'webhook signature': 'webhooks/verify.html#signatures',
+} as const
+
+async function searchFor(page: Page, origin: string): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 800 })
+  await page.goto(`${origin}/index.html`)
   await page.locator('.VPNavBarSearch button').first().click()
-  await page.locator('#localsearch-input').fill('rotate secret')
-  const results = '.VPLocalSearchBox .result'
-  await page.locator(results).first().waitFor()
-  if ((await page.locator(`${results}[href*="webhooks/verify.html#change-a-token-or-a-signing-secret"]`).count()) === 0)
-    faults.push('the search for "rotate secret" does not find how to change a secret')
+  for (const [words, section] of Object.entries(searches)) {
+    await page.locator('#localsearch-input').fill(words)
+    const first = page.locator('.VPLocalSearchBox #localsearch-item-0')
+    const found = page.locator(`.VPLocalSearchBox #localsearch-item-0 .result[href$="/${section}"]`)
+    await found.waitFor({ timeout: 5000 }).catch(async () => {
+      const other = (await first.count()) === 0 ? 'nothing' : await first.locator('.result').getAttribute('href')
+      faults.push(`the search for "${words}" finds ${other} first, in place of ${section}`)
+    })
+  }
 }
 
 /** Chooses a tab on one page, and finds it chosen on another one. */
@@ -167,6 +197,7 @@ if (isInstalled) {
   const live = await browser.newContext({ reducedMotion: 'reduce' })
   const page = await live.newPage()
   await use(page, origin)
+  await searchFor(page, origin)
   await chooseTab(page, origin)
   await play(page, origin)
   await browser.close()

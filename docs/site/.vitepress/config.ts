@@ -3,6 +3,7 @@ import { type DefaultTheme, defineConfig } from 'vitepress'
 import llms from 'vitepress-plugin-llms'
 import { anchorOf } from '../anchors.ts'
 import { cells } from '../cells.ts'
+import { search } from '../search.ts'
 import { type Item, parts } from '../sidebar.ts'
 import { tabs } from '../tabs.ts'
 
@@ -62,7 +63,7 @@ export default defineConfig({
     },
   },
   themeConfig: {
-    search: { provider: 'local' },
+    search: { provider: 'local', options: { miniSearch: search } },
     nav: parts.map(({ text, items }) => ({ text, link: items[0]?.link ?? '/' })),
     sidebar: parts.map(({ text, items }) => ({ text, items: items.map(sidebarItem) })),
     outline: [2, 3],
