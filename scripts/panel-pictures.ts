@@ -1,12 +1,14 @@
 /**
  * Takes a picture of every page of the panel at 1280 and 360 pixels, in light and in dark, for people to look at. It needs Chromium:
  * `npx node scripts/panel-pictures.ts [DIRECTORY] [PART OF A PATH]`. Without a directory they go into a new temporary one.
+ * `npx node scripts/panel-pictures.ts docs/images` takes those that the documentation shows.
  */
 import { mkdirSync, mkdtempSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import process from 'node:process'
+import { fileURLToPath } from 'node:url'
 import { panelMiddleware } from '../adapters/http/node.ts'
 import { createPanel, type Visitor } from '../lib/panel/index.ts'
 import { navigation } from '../lib/panel/pages/index.ts'
@@ -115,7 +117,7 @@ const panel = createPanel(community, {
 })
 const middleware = panelMiddleware(panel)
 const server = createServer((request, response) => middleware(request, response, () => response.end()))
-await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
 const address = server.address()
 const origin = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
 
@@ -154,12 +156,23 @@ const paths = [
 
 mkdirSync(directory, { recursive: true })
 const browser = await launch()
-for (const [width, colorScheme] of [
+const forDocs = resolve(directory) === fileURLToPath(new URL('../docs/images', import.meta.url))
+const documented = forDocs ? (['keys light', 'webhooks light', 'webhooks dark'] as const) : []
+for (const each of documented) {
+  const [path, colorScheme] = each.split(' ') as ['keys' | 'webhooks', 'light' | 'dark']
+  const context = await browser.newContext({ colorScheme, viewport: { width: 1180, height: 600 }, locale: 'en-GB' })
+  const page = await context.newPage()
+  await page.goto(`${origin}/1/${path}`)
+  await page.screenshot({ path: join(directory, `panel-${path}-${colorScheme}.png`) })
+  await context.close()
+}
+const looks = [
   [1280, 'light'],
   [1280, 'dark'],
   [360, 'light'],
   [360, 'dark'],
-] as const) {
+] as const
+for (const [width, colorScheme] of forDocs ? [] : looks) {
   const options = { colorScheme, viewport: { width, height: 800 }, timezoneId: 'Europe/Berlin', locale: 'en-GB' } as const
   const context = await browser.newContext({ ...options, reducedMotion: 'reduce' })
   const page = await context.newPage()
@@ -186,4 +199,4 @@ await browser.close()
 server.closeAllConnections()
 server.close()
 await community.close()
-process.stdout.write(`${paths.length * 4} pictures are in ${directory}\n`)
+process.stdout.write(`${forDocs ? documented.length : paths.length * looks.length} pictures are in ${directory}\n`)
