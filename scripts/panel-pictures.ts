@@ -125,6 +125,7 @@ const of = (start: string, pages: readonly string[]) => pages.map((page) => `1/$
 const paths = [
   ...['', '?by=nobody', '9/overview', '1/nothing', '1/webhooks?by=reader'],
   ...navigation.flatMap(({ path }) => [`1/${path}`, `2/${path}`]),
+  '1/read-only',
   ...of('keys', ['/new', '?status=revoked', '/new!', `/${newest?.id}/revoke`]),
   ...of('webhooks', ['/new', '/channel', '/new!', '/new+', '/events', '/events/PostCreated']),
   ...of(`webhooks/${first}`, ['', '/edit', '/rotate', '/remove', '/test*']),

@@ -31,7 +31,12 @@ export function preparedFor(dialect: Dialect) {
     const prepared: TableStatements = {
       list,
       get,
-      lock: { share: get + dialect.lock('share'), update: get + dialect.lock('update') },
+      lock: {
+        share: get + dialect.lock('share'),
+        update: get + dialect.lock('update'),
+        use: get + dialect.lock('use'),
+        close: get + dialect.lock('close'),
+      },
       insert: `INSERT INTO ${name} (${list}) VALUES (${places.join(', ')}) ON CONFLICT DO NOTHING`,
       finds: new Map<string, string>(),
       read: rowReader(dialect, table.columns),

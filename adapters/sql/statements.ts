@@ -224,6 +224,12 @@ export function statementsOf(dialect: Dialect) {
       return { sql: locking, values: reading.values }
     },
 
+    /** What has to be sent before such a lock. */
+    gate(table: TableShape, id: string, strength: LockStrength): Statement | undefined {
+      const sql = dialect.gate?.(table.name, strength)
+      return sql === undefined ? undefined : { sql, values: [id] }
+    },
+
     remove(table: TableShape, id: string, guard: AnyRow): Statement {
       const { values, add } = parameters()
       const where = clause([...conditions(table, { id }, add), ...conditions(table, guard, add)])

@@ -3,6 +3,7 @@ import { isoTime } from '../base/clock.ts'
 import { firstResponse, forgetResponse, storeResponse } from '../kernel/idempotency.ts'
 import type { Transactions } from '../kernel/transactions.ts'
 import type { Settings } from '../settings.ts'
+import type { HostTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
 import { checkArgument, NetworkName, shape } from './arguments.ts'
 import type { Networks } from './networks.ts'
@@ -45,16 +46,18 @@ export function consumeOnceOf(
   return {
     async consumeOnce(given) {
       const { network, use, now } = await useOf('consumeOnce', given)
-      return transactions.write(network, now, async (tx) => {
+      const first = async (tx: HostTx) => {
         if (await firstResponse(tx, use, now)) return false
         const stamp = { id: transactions.newId(), created_at: now, updated_at: now }
         await storeResponse(tx, use, { status: 200, body: '' }, stamp)
         return true
-      })
+      }
+      // The forms of a relay work while the network is read-only; what any other form does is refused by itself.
+      return transactions.write(network, now, first, true)
     },
     async giveBack(given) {
       const { network, use, now } = await useOf('giveBack', given)
-      await transactions.write(network, now, (tx) => forgetResponse(tx, use))
+      await transactions.write(network, now, (tx) => forgetResponse(tx, use), true)
     },
   }
 }

@@ -109,12 +109,13 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
   const now = () => isoTime(clock.now())
 
   /** One change of a network's endpoints at a time: one endpoint for each URL, and one order of records for relays. */
-  async function change<T>(name: Id | number, work: (tx: HostTx) => Promise<ChangeResult<T>>): Promise<T> {
+  async function change<T>(name: Id | number, work: (tx: HostTx) => Promise<ChangeResult<T>>, isAlways = false): Promise<T> {
     const { id } = await networks.show(name)
-    return changes.change(id, now(), async (tx) => {
+    const locked = async (tx: HostTx) => {
       await lockNetwork(tx)
       return work(tx)
-    })
+    }
+    return changes.change(id, now(), locked, { isAlways })
   }
 
   /** Refuses a new endpoint with every problem, the missing token included. */
@@ -171,17 +172,19 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
     name: Id | number,
     given: unknown,
     work: (tx: HostTx, row: EndpointRow) => Promise<ChangeResult<EndpointRow>>,
+    isAlways = false,
   ) => {
     const id = idOf(given)
-    return change(name, async (tx) => work(tx, found(await tx.get(webhookEndpoints, id), 'Endpoint')))
+    return change(name, async (tx) => work(tx, found(await tx.get(webhookEndpoints, id), 'Endpoint')), isAlways)
   }
-  const enabled = async (name: Id | number, id: unknown, wanted: boolean): Promise<Endpoint> =>
-    shown(
-      await changeOne(name, id, async (tx, before) => {
-        const after = await save(tx, before, { enabled: wanted })
-        return { result: after, audit: [switchedEndpoint(before, after)] }
-      }),
-    )
+  /** Also while the network is read-only, as all that decides what a relay sends. */
+  async function enabled(name: Id | number, id: unknown, wanted: boolean): Promise<Endpoint> {
+    const work = async (tx: HostTx, before: EndpointRow) => {
+      const after = await save(tx, before, { enabled: wanted })
+      return { result: after, audit: [switchedEndpoint(before, after)] }
+    }
+    return shown(await changeOne(name, id, work, true))
+  }
   const shown = (row: EndpointRow): Endpoint => show(row, clock.now())
   async function list(name: Id | number): Promise<readonly Endpoint[]> {
     const { id } = await networks.show(name)
@@ -225,11 +228,12 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
     async reveal(name, given) {
       const id = idOf(given)
       const network = await networks.show(name)
-      return changes.change(network.id, now(), async (tx) => {
+      const work = async (tx: HostTx) => {
         const row = found(await tx.get(webhookEndpoints, id), 'Endpoint')
         const { key, secrets } = await encryption.open(row)
         return { result: { token: key || null, secrets }, audit: [revealedEndpoint(row)] }
-      })
+      }
+      return changes.change(network.id, now(), work, { isAlways: true })
     },
     async rotate(name, id, given) {
       const { token, secrets, keepOldSeconds } = checkArgument('endpoints.rotate', Rotation, given, limits)
@@ -270,8 +274,8 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
         return { result: shown(row), audit: [deletedEndpoint(row)] }
       })
     },
-    republish: (name) =>
-      change(name, async (tx) => {
+    republish(name) {
+      const work = async (tx: HostTx) => {
         const rows = await tx.find(webhookEndpoints, {})
         const sealed = await Promise.all(rows.map((row) => encryption.seal(row)))
         for (const [place, { id, key, secrets, old_keys, old_secrets, headers }] of sealed.entries())
@@ -281,9 +285,13 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
         const subject = { type: 'network', id: tx.network_id, name: null } as const
         const line = { action: 'endpoints.republished', subject, details: { endpoints: sealed.length } } as const
         return { result: undefined, audit: sealed.length > 0 ? [line] : [] }
-      }),
+      }
+      return change(name, work, true)
+    },
     async forgetOld(name) {
-      const { id } = await networks.show(name)
+      const { id, read_only } = await networks.show(name)
+      // It goes on when the network does.
+      if (read_only) return
       const over = (rows: readonly EndpointRow[]) => rows.filter((row) => hasOver(row, clock.now()))
       // As a rule there is nothing to do, and then nothing is written.
       const outdated = over(await changes.read(id, (tx) => tx.find(webhookEndpoints, {})))

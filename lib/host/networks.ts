@@ -3,12 +3,13 @@ import { isoTime } from '../base/clock.ts'
 import { kind } from '../base/describe-value.ts'
 import { fail, found, invalid } from '../errors.ts'
 import { BoolInput, Email, LongText, oneOf, optional, ShortText, Title } from '../fields.ts'
+import { readOnly } from '../kernel/read-only.ts'
 import { refusingTrouble } from '../kernel/storage-errors.ts'
 import { emailKey, lockNetwork } from '../rules/members.ts'
 import type { Settings } from '../settings.ts'
 import { differs } from '../storage/changes.ts'
 import type { Tx } from '../storage/contract.ts'
-import { scoped } from '../storage/scoped.ts'
+import { type HostTx, scoped } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
 import { type NetworkRow, networks } from '../storage/tables/administration.ts'
 import { customFields } from '../storage/tables/custom-fields.ts'
@@ -32,6 +33,8 @@ export interface NetworkChanges {
   readonly service_plan?: NetworkRow['service_plan']
   /** Whether the plan shows members' e-mail addresses (interface.md, 7.3). */
   readonly member_email_visibility?: boolean
+  /** Whether every write is refused with a 503; reads and deliveries go on. */
+  readonly read_only?: boolean
 }
 
 /** A network to be, with the member who hosts it. */
@@ -93,8 +96,9 @@ export interface Networks {
    */
   show(network: Id | number): Promise<NetworkRow>
   /**
-   * Changes the named fields, from the next request on; omitted fields stay.
-   * @throws ApiError 404, 422 when a value is refused
+   * Changes the named fields, from the next request on; omitted fields stay. With `read_only: true` no write of this network that is
+   * under way, in any process, commits after this has returned. A network that is read-only takes `read_only` alone.
+   * @throws ApiError 404, 422 when a value is refused, 503 when the network is read-only
    */
   update(network: Id | number, changes: NetworkChanges): Promise<NetworkRow>
 }
@@ -112,6 +116,7 @@ const changeable = {
   description: optional(LongText),
   service_plan: optional(oneOf('standard', 'premium', 'unlimited')),
   member_email_visibility: optional(BoolInput),
+  read_only: optional(BoolInput),
 }
 const NetworkUpdate = shape({ title: optional(Title), ...changeable })
 const changedNames = ['title', ...(Object.keys(changeable) as (keyof typeof changeable)[])] as const
@@ -184,13 +189,17 @@ export function networksOf({ storage, clock, limits, newMembersConsent }: Settin
       const changes = checkArgument('networks.update', NetworkUpdate, given, limits)
       const { id } = await show(name)
       const now = isoTime(clock.now())
-      return change(id, now, async (tx) => {
-        const before = await lockNetwork(tx)
+      const isSwitch = changes.read_only !== undefined
+      const work = async (tx: HostTx) => {
+        // Waits for those who write, who hold `use`: what they were told is there, and the others see the change.
+        const before = isSwitch ? found(await tx.lock(networks, id, 'close'), 'Network') : await lockNetwork(tx)
         if (!differs(before, changes)) return { result: before, audit: [] }
+        if (before.read_only && changes.read_only === true) throw readOnly()
         const after = found(await tx.update(networks, id, { ...changes, updated_at: now }), 'Network')
         const details = differences(before, after, changedNames)
-        return { result: after, audit: [{ action: 'network.updated', subject: subjectOf(after), details }] }
-      })
+        return { result: after, audit: [{ action: 'network.updated', subject: subjectOf(after), details }] as const }
+      }
+      return change(id, now, work, { isAlways: isSwitch })
     },
   }
 }

@@ -21,6 +21,7 @@ import { type FirstResponse, firstResponse, type Repeatable, storeResponse } fro
 import { makeCall } from './make-call.ts'
 import { recordHistory } from './member-history.ts'
 import { type Paging, readPaging } from './page.ts'
+import { type OpenNetwork, readOnly } from './read-only.ts'
 import type { Actor, OperationRequest, Run, Step, TextResult } from './run.ts'
 import { isOutcomeUnknown } from './storage-errors.ts'
 import type { Kind, Transactions } from './transactions.ts'
@@ -35,7 +36,6 @@ export interface Pipeline {
 }
 
 const onlyPage: Paging = { page: 1, per_page: 1, after: undefined, isCounted: false }
-const nothingToCheck = async () => undefined
 
 /**
  * Binds the pipeline to a community.
@@ -59,6 +59,8 @@ export function pipeline(settings: Settings, transactions: Transactions, actor: 
 
   /** Does what the operation does before its transaction, such as storing a file. */
   async function prepare(request: OperationRequest): Promise<Run> {
+    // Before anything is stored. The transaction of the operation looks again, and holds the network open.
+    if (request.network.read_only && !isRead(request)) throw readOnly()
     const input = checkInput(request)
     const repeat = request.repeat && (await request.repeat())
     const now = isoTime(clock.now())
@@ -94,12 +96,17 @@ export function pipeline(settings: Settings, transactions: Transactions, actor: 
   function inTransaction<T>(run: Run, kind: Kind, step: Step<T>): Promise<T> {
     const { request } = run
     const { network, caller, recheck, usage } = request
-    const work = async (tx: ScopedTx) => {
+    const work = async (tx: ScopedTx, { row, confirmed }: OpenNetwork) => {
       run.refusal = undefined
       // A read checks when it gets its connection, so that it sees changes made in between.
       if (isRead(request)) usage?.requireRoom()
       const principal = 'scopes' in caller ? caller : await actorOf(tx, caller)
-      return step(tx, { principal, recheck: recheck?.(tx) ?? nothingToCheck })
+      const again = recheck?.(tx, row)
+      const both = async () => {
+        await again?.()
+        await confirmed()
+      }
+      return step(tx, { principal, recheck: both })
     }
     return transactions.run(network.id, run, kind, work).catch((error: unknown) => {
       run.mayBeWritten ||= isOutcomeUnknown(error)

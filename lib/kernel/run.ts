@@ -26,8 +26,11 @@ export interface Actor {
   readonly as: Id | undefined
 }
 
-/** Starts reading the caller's rows again, in the transaction of the operation. The result throws if they may not call any more. */
-export type StartRecheck = (tx: ScopedTx) => () => Promise<void>
+/**
+ * Starts reading the caller's rows again, in the transaction of the operation. The result throws if they may not call any more.
+ * @param network its row, where the transaction reads it anyway
+ */
+export type StartRecheck = (tx: ScopedTx, network?: Promise<NetworkRow | undefined>) => () => Promise<void>
 
 /** An operation to run, for any caller. Only the caller is checked so far. */
 export interface OperationRequest {

@@ -11,6 +11,7 @@ import { isStorageError, isUniqueViolation, type Tx } from '../storage/contract.
 import type { Recorder } from '../storage/recorder.ts'
 import { type HostTx, hostScoped, type ScopedTx, scoped } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
+import { anyNetwork, keepOpen, type OpenNetwork } from './read-only.ts'
 import { refusingTrouble } from './storage-errors.ts'
 import { type Walks, walksOf } from './walks.ts'
 import { ownOrigin } from './wire.ts'
@@ -40,18 +41,27 @@ export interface TxResult<T> {
   readonly emissions: readonly Emission[]
 }
 
+type Work<X, T> = (tx: X, network: OpenNetwork) => Promise<TxResult<T>>
+
 /** Transactions of one network: with their events, and again when a race was lost. */
 export interface Transactions {
   /**
    * Runs work in a transaction. Its events are written with it; `hooks.after` gets them when it has committed.
-   * @throws ApiError 422 when a unique key is taken
+   * @param work has its network confirmed before side effects that a rollback can't undo
+   * @throws ApiError 422 when a unique key is taken, 503 when it writes and the network is read-only
    */
-  run<T>(network_id: Id, at: Moment, kind: Kind, work: (tx: ScopedTx) => Promise<TxResult<T>>): Promise<T>
+  run<T>(network_id: Id, at: Moment, kind: Kind, work: Work<ScopedTx, T>): Promise<T>
   /**
    * Runs the host's own work in a transaction of a network, with the events that it emits.
-   * @throws ApiError 422 when a unique key is taken, 503 when the storage is in trouble
+   * @param isAlways whether it is done while the network is read-only, too
+   * @throws ApiError 422 when a unique key is taken, 503 when the network is read-only or the storage is in trouble
    */
-  write<T>(network_id: Id, now: string, body: (tx: HostTx, emit: (emission: Emission) => void) => Promise<T>): Promise<T>
+  write<T>(
+    network_id: Id,
+    now: string,
+    body: (tx: HostTx, emit: (emission: Emission) => void) => Promise<T>,
+    isAlways?: boolean,
+  ): Promise<T>
   /** Runs a read of a network for the host, which changes nothing. */
   read<T>(network_id: Id, body: (tx: ScopedTx) => Promise<T>): Promise<T>
   /** Calls `hooks.after` with an event. It is not awaited, and it can spoil nothing. */
@@ -81,12 +91,18 @@ export function transactionsOf(settings: Settings, newId: () => Id, committed?: 
   const pending = new Set<Promise<void>>()
 
   /** @param work with the storage's own transaction, which it wraps for the work */
-  async function run<T>(network_id: Id, at: Moment, kind: Kind, work: (tx: Tx) => Promise<TxResult<T>>): Promise<T> {
+  async function run<T>(network_id: Id, at: Moment, kind: Kind, work: Work<Tx, T>, isAlways = false): Promise<T> {
     // Reads cause no events.
-    if (kind === 'reads') return (await retryOnConflict(() => storage.transaction(work, { readOnly: true }))).result
+    if (kind === 'reads')
+      return (await retryOnConflict(() => storage.transaction((tx) => work(tx, anyNetwork), { readOnly: true }))).result
     let events: CommittedEvent[] = []
     const worked = async (tx: Tx) => {
-      const { result, emissions } = await work(tx)
+      const network = isAlways ? anyNetwork : keepOpen(tx, network_id)
+      const { result, emissions } = await work(tx, network).catch(async (error: unknown) => {
+        await network.confirmed()
+        throw error
+      })
+      await network.confirmed()
       // The work may have run before.
       events = []
       at.writer.forget()
@@ -132,14 +148,16 @@ export function transactionsOf(settings: Settings, newId: () => Id, committed?: 
     refusingTrouble(() => retryOnConflict(() => storage.transaction((tx) => body(scoped(tx, network_id)), { readOnly: true })))
 
   return {
-    run: (network_id, at, kind, work) => run(network_id, at, kind, (tx) => work(scoped(at.recorder?.over(tx) ?? tx, network_id))),
-    write: (network_id, now, body) =>
-      refusingTrouble(() =>
-        run(network_id, { now, writer: new RecordWriter(ids, ownOrigin(settings)) }, 'writes', async (tx) => {
-          const emissions: Emission[] = []
-          return { result: await body(hostScoped(tx, network_id), (emission) => emissions.push(emission)), emissions }
-        }),
-      ),
+    run: (network_id, at, kind, work) =>
+      run(network_id, at, kind, (tx, network) => work(scoped(at.recorder?.over(tx) ?? tx, network_id), network)),
+    write(network_id, now, body, isAlways) {
+      const work = async (tx: Tx) => {
+        const emissions: Emission[] = []
+        return { result: await body(hostScoped(tx, network_id), (emission) => emissions.push(emission)), emissions }
+      }
+      const at = { now, writer: new RecordWriter(ids, ownOrigin(settings)) }
+      return refusingTrouble(() => run(network_id, at, 'writes', work, isAlways))
+    },
     read,
     walks: walksOf(storage, read),
     announce,

@@ -6,6 +6,7 @@ import { within } from '../base/timeout.ts'
 import type { Community } from '../community.ts'
 import { isApiError } from '../errors.ts'
 import type { NetworkPage } from '../host/networks.ts'
+import { isReadOnly } from '../kernel/read-only.ts'
 import type { NetworkRow } from '../storage/tables/administration.ts'
 import { bare, signOutForm } from './layout/layout.ts'
 import { faultPage, type Look, messagePage } from './layout/messages.ts'
@@ -148,6 +149,7 @@ export function createPanel<Host = void>(community: Community, options: PanelOpt
     try {
       return await route.handle(await viewOf(visit, network, decodedParams(params), section, route.larger))
     } catch (error) {
+      if (isReadOnly(error)) return message(503, 'Read-only', `${error.message}.`, error.headers, `${network.id}/${section}`)
       // Those of the relay are made for people; other faults of the server go to the log.
       const isShown = isApiError(error) && (error.status < 500 || error.status === 502 || error.status === 504)
       if (!isShown) throw error

@@ -85,8 +85,12 @@ export type Increment<R> = { readonly [K in keyof R as R[K] extends number ? K :
  * `share`: the row stays as it is; other transactions may take the same lock at the same time. `update`: no other transaction
  * may lock the row, change it or remove it. Take the stronger lock first: two transactions that both hold `share` and then
  * change the row wait for each other.
+ *
+ * `use`: excludes `close` alone, so that a transaction can still take any other lock of the row, or change it. `close`: waits for
+ * every transaction that holds `use`, and is `update` in addition. None that asks for `use` later may come before it. Where two
+ * strengths are all that there is, take `update` for both.
  */
-export type LockStrength = 'share' | 'update'
+export type LockStrength = 'share' | 'update' | 'use' | 'close'
 
 /**
  * One transaction's door to the data. Rows that come out are frozen or copies: nothing that a caller does to them reaches

@@ -265,7 +265,7 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
 
   const paths = [
     ...['', ...navigation.map(({ path }) => `1/${path}`)],
-    ...['1/keys/new', '1/webhooks/new', '1/webhooks/channel', '1/webhooks/events/PostCreated'],
+    ...['1/keys/new', '1/webhooks/new', '1/webhooks/channel', '1/webhooks/events/PostCreated', '1/read-only'],
   ]
   // Without the page of Scalar: its marks are not ours.
   const more = [

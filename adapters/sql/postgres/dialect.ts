@@ -77,7 +77,14 @@ export function postgresDialect(schema: string): PostgresDialect {
       boolean: (value) => value === 't',
       json: (value) => JSON.parse(String(value)),
     },
-    lock: (strength) => (strength === 'share' ? ' FOR SHARE' : ' FOR UPDATE'),
+    lock: (strength) => ({ share: ' FOR SHARE', update: ' FOR UPDATE', close: ' FOR UPDATE', use: '' })[strength],
+    // No lock of a row: each transaction that writes takes it, and would have to write it into the row. Those who wait for it
+    // are served in turn, too, so that a stream of writers can't keep `close` out.
+    gate(name, strength) {
+      if (strength !== 'use' && strength !== 'close') return undefined
+      const call = strength === 'use' ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock'
+      return `SELECT ${call}(hashtext('folkmoot ${schema}.${name}'), hashtext($1))`
+    },
     bound: (parameter) => parameter,
     writtenLimits,
     noLimit: '',

@@ -144,7 +144,12 @@ function txOver(session: Session, writer: Writer | undefined, statements: Statem
     },
 
     async lock(table: TableShape, id: string, strength: LockStrength) {
-      return firstOf(table, await writing().query(statements.lock(table, id, strength)))
+      const open = writing()
+      const gate = statements.gate(table, id, strength)
+      if (!gate) return firstOf(table, await open.query(statements.lock(table, id, strength)))
+      // Together, and in this order: the row is read when the gate is passed.
+      const [, rows] = await Promise.all([open.query(gate), open.query(statements.lock(table, id, strength))])
+      return firstOf(table, rows)
     },
 
     async append(records: readonly OutboxRecord[]) {

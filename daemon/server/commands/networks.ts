@@ -14,6 +14,7 @@ interface ChangeFlags extends StorageFlags {
   readonly description?: string
   readonly plan?: NetworkRow['service_plan']
   readonly emailVisibility?: boolean
+  readonly readOnly?: boolean
 }
 
 export interface CreateFlags extends ChangeFlags {
@@ -24,13 +25,14 @@ export interface CreateFlags extends ChangeFlags {
 }
 
 /** Only the named changes. */
-const changesOf = ({ title, subtitle, purpose, description, plan, emailVisibility }: ChangeFlags): NetworkChanges => ({
+const changesOf = ({ title, subtitle, purpose, description, plan, emailVisibility, readOnly }: ChangeFlags): NetworkChanges => ({
   ...(title === undefined ? {} : { title }),
   ...(subtitle === undefined ? {} : { subtitle }),
   ...(purpose === undefined ? {} : { purpose }),
   ...(description === undefined ? {} : { description }),
   ...(plan === undefined ? {} : { service_plan: plan }),
   ...(emailVisibility === undefined ? {} : { member_email_visibility: emailVisibility }),
+  ...(readOnly === undefined ? {} : { read_only: readOnly }),
 })
 
 /** `networks create`: a network with its first host. */
@@ -68,6 +70,7 @@ export const listNetworks = (flags: StorageFlags, out: Output): Promise<void> =>
         { title: 'title', cell: ({ title }) => title },
         { title: 'plan', cell: ({ service_plan }) => service_plan },
         { title: 'addresses', cell: (row) => (row.member_email_visibility ? 'shown' : 'hidden') },
+        { title: 'writes', cell: (row) => (row.read_only ? 'refused' : 'taken') },
         { title: 'created', cell: ({ created_at }) => time(created_at) },
       ],
       'There is no network.',

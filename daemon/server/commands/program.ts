@@ -41,6 +41,8 @@ export function networkCommands(program: Command, out: Output): void {
     .description('change a network; omitted options stay')
     .option('--title <text>', 'its title')
     .option('--no-email-visibility', "hide members' e-mail addresses")
+    .option('--read-only', 'refuse every write with a 503; reads and deliveries go on')
+    .option('--no-read-only', 'take writes again')
     .action(async (name: string | undefined, flags) => (await load()).updateNetwork(name, flags, out))
 }
 

@@ -169,7 +169,7 @@ export function auditOf({ clock, limits, chance }: Settings, changes: Changes, n
         return { result: undefined, audit: isThere ? [] : [line] }
       }
       const ofThen = idGenerator({ now: () => Date.parse(moment) }, chance)
-      await changes.change(id, moment, work, isLate ? ofThen : undefined)
+      await changes.change(id, moment, work, { lineId: isLate ? ofThen : undefined, isAlways: true })
     },
   }
 }

@@ -24,14 +24,20 @@ export interface ChangeResult<T> {
   readonly audit: readonly AuditLine[]
 }
 
+export interface ChangeOptions {
+  /** Makes the ids of lines that are not of this moment. */
+  readonly lineId?: (() => Id) | undefined
+  /** Whether it is made while the network is read-only, too: lines about what only reads, and what a relay needs. */
+  readonly isAlways?: boolean
+}
+
 /** Changes of one actor. */
 export interface Changes {
   /**
    * Runs a change in a transaction of a network, with its lines of the audit.
-   * @param lineId makes the ids of lines that are not of this moment
-   * @throws ApiError 422 when a unique key is taken, 503 when the storage is in trouble
+   * @throws ApiError 422 when a unique key is taken, 503 when the network is read-only or the storage is in trouble
    */
-  change<T>(network_id: Id, now: string, work: (tx: HostTx) => Promise<ChangeResult<T>>, lineId?: () => Id): Promise<T>
+  change<T>(network_id: Id, now: string, work: (tx: HostTx) => Promise<ChangeResult<T>>, how?: ChangeOptions): Promise<T>
   /**
    * The same by the rules of the operations, with their events. The network's first host counts as the member who acts.
    * @throws ApiError as the rules do
@@ -66,7 +72,8 @@ export function changesOf(
     read,
     newId,
     walks,
-    change: (network_id, now, work, lineId) => write(network_id, now, async (tx) => withLines(tx, now, await work(tx), lineId)),
+    change: (network_id, now, work, { lineId, isAlways } = {}) =>
+      write(network_id, now, async (tx) => withLines(tx, now, await work(tx), lineId), isAlways),
     act(network, work) {
       const now = isoTime(settings.clock.now())
       return write(network.id, now, async (tx, emit) => {

@@ -76,11 +76,16 @@ export function exportsOf({ clock, limits }: Settings, changes: Changes, network
       picked(await subject.page({ tx, network, trueAddresses }, checked, after, pageRows), fields)
     const subjectOfLine = { type: 'network', id: network.id, name: network.title } as const
     if (trueAddresses && after === undefined)
-      await changes.change(network.id, isoTime(clock.now()), async (tx) => ({
-        // What is refused is not audited.
-        result: await read(tx),
-        audit: [{ action: 'export.true_addresses', subject: subjectOfLine, details: { what, filter: Object.keys(filter) } }],
-      }))
+      await changes.change(
+        network.id,
+        isoTime(clock.now()),
+        async (tx) => ({
+          // What is refused is not audited.
+          result: await read(tx),
+          audit: [{ action: 'export.true_addresses', subject: subjectOfLine, details: { what, filter: Object.keys(filter) } }],
+        }),
+        { isAlways: true },
+      )
     return changes.walks.page(network.id, after === undefined ? null : snapshot, read)
   }
   return {

@@ -40,12 +40,12 @@ export function personExports({ clock, limits }: Settings, changes: Changes, net
     const id = idOf(given)
     const { after } = checkArgument('members.exportPage', Place, place, limits)
     const { id: network } = await networks.show(name)
-    if (after === undefined)
-      await changes.change(network, isoTime(clock.now()), async (tx) => {
-        const member = found(await tx.get(members, id), 'Member')
-        const subject = { type: 'member', id, name: fullName(member) || null } as const
-        return { result: undefined, audit: [{ action: 'member.exported', subject }] }
-      })
+    const lined = async (tx: ScopedTx) => {
+      const member = found(await tx.get(members, id), 'Member')
+      const subject = { type: 'member', id, name: fullName(member) || null } as const
+      return { result: undefined, audit: [{ action: 'member.exported', subject } as const] }
+    }
+    if (after === undefined) await changes.change(network, isoTime(clock.now()), lined, { isAlways: true })
     return changes.walks.page(network, after === undefined ? null : snapshot, (tx) => pageOf(tx, id, after ?? '0_0'))
   }
   return {

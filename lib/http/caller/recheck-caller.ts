@@ -67,18 +67,18 @@ export function recheckOf(
     return works !== undefined && isSameRow(works.key, remembered.key) && isSameRow(works.network, remembered.network)
   }
 
-  async function read(tx: ScopedTx): Promise<TokenRows> {
+  async function read(tx: ScopedTx, row: Promise<NetworkRow | undefined> | undefined): Promise<TokenRows> {
     const [key, network, member] = await Promise.all([
       tx.get(apiKeys, remembered.key.id),
-      tx.get(networks, remembered.network.id),
+      row ?? tx.get(networks, remembered.network.id),
       refusesFormer ? tx.get(members, remembered.key.member_id) : undefined,
     ])
     return { key, network, isFormer: refusesFormer && member?.state !== 'active' }
   }
 
   return {
-    start(tx) {
-      const reading = read(tx)
+    start(tx, row) {
+      const reading = read(tx, row)
       // Otherwise a rejection would be unhandled if work fails before it awaits.
       reading.catch(() => undefined)
       return async () => {

@@ -1,5 +1,6 @@
 /** Confirmations that show what a change would do. */
 import { isApiError } from '../../errors.ts'
+import { isReadOnly } from '../../kernel/read-only.ts'
 import { storageTrouble } from '../../kernel/storage-errors.ts'
 import { noPreview } from '../../storage/with-tables.ts'
 import type { ActingCalls } from '../request/acting-user.ts'
@@ -17,6 +18,7 @@ export async function previewOf(view: View, work: (calls: ActingCalls) => Promis
     const { sentence } = await view.community.preview((calls) => work(calls.by(view.by)))
     return { text: note('calm', html`<p>Preview: ${sentence}.</p>`), isRefused: false }
   } catch (error) {
+    if (isReadOnly(error)) return { text: note('bad', html`<p>${error.message}.</p>`), isRefused: true }
     // The change itself may be made a moment later, such as the revocation of a key that leaked.
     if (storageTrouble(error) !== undefined || (isApiError(error) && error.status === 503))
       return { text: unavailable, isRefused: false }

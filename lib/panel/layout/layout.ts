@@ -1,9 +1,10 @@
 /** The frame of every page: head, navigation, main part. */
 
+import { may } from '../request/access.ts'
 import type { View } from '../route.ts'
 import type { Brand } from '../ui/brand.ts'
 import { type Html, html, raw } from '../ui/html.ts'
-import { own } from '../ui/parts.ts'
+import { note, own } from '../ui/parts.ts'
 
 const hasMore = ({ visitor: { networks } }: View): boolean => networks === 'all' || networks.length > 1
 
@@ -48,6 +49,15 @@ export const signOutForm = (to: string | undefined, root: (path: string) => stri
     ? ''
     : html` <form method="post" action="${to.startsWith('/') ? to : root(to)}"><button class="plain">Sign out</button></form>`
 
+/** On every page of a network that is read-only. */
+const banner = (view: View): Html =>
+  note(
+    'warn',
+    html`<p>This network is read-only: its API refuses every write, and so do the forms here. Reads and deliveries go on.${
+      may(view.visitor, 'network.read_only') && html` <a href="${view.link('read-only')}">Take writes again</a>`
+    }</p>`,
+  )
+
 /** A page of a network. */
 export function layout(view: View, title: string, content: unknown, main: Frame['main'] = 'main'): Html {
   const { brand } = view.settings
@@ -60,7 +70,10 @@ export function layout(view: View, title: string, content: unknown, main: Frame[
     ({ path, label }) =>
       html`<li><a href="${view.link(path)}" ${view.section === path && html`aria-current="page"`}>${label}</a></li>`,
   )}</ul></nav>`
-  return framed({ title, brand, css: view.root(view.assets.css), js: view.root(view.assets.js), top, main }, content)
+  return framed(
+    { title, brand, css: view.root(view.assets.css), js: view.root(view.assets.js), top, main },
+    html`${view.network.read_only && banner(view)}${content}`,
+  )
 }
 
 /** A page without a network: the list of networks, and refusals. @param end what stands at the end of the first line */

@@ -14,6 +14,7 @@ import { memberExportRoutes } from './member-export.ts'
 import { memberEntryRoutes } from './member-new.ts'
 import { memberRoutes } from './members.ts'
 import { overviewRoutes } from './overview.ts'
+import { readOnlyRoutes } from './read-only.ts'
 import { referenceRoutes } from './reference.ts'
 import { reportRoutes } from './reports.ts'
 import { resendRoutes } from './resends.ts'
@@ -27,6 +28,7 @@ import { webhookRoutes } from './webhooks.ts'
 
 export const routes: readonly Route[] = [
   ...overviewRoutes,
+  ...readOnlyRoutes,
   ...memberRoutes,
   ...importRoutes,
   ...memberBulkRoutes,

@@ -206,6 +206,11 @@ async function keysInUse(view: View, traffic: Traffic): Promise<Html> {
   return table({ label: 'Recently used keys', columns, rows, kind: 'cards wide', stop: true })
 }
 
+const readOnlySwitch = (view: View): Html | false =>
+  may(view.visitor, 'network.read_only') &&
+  !view.network.read_only &&
+  html`<h2>Maintenance</h2><p><a class="button" href="${view.link('read-only')}" data-dialog>Make the network read-only</a></p>`
+
 async function show(view: View): Promise<PanelResponse> {
   const result = await callRelay(view, async (relay) => ({
     activity: await relay.activity({ network_id: view.id, minutes }),
@@ -228,7 +233,7 @@ ${people(view, network)}
 <div data-refresh="30" data-part="traffic">${requestsOf(traffic)}
 </div>
 <div class="head"><h2>Recently used keys</h2><div class="end">${may(view.visitor, 'keys.create') && html`<a class="button" href="${view.link('keys/new')}">Create a key</a>`}</div></div>
-<div data-refresh="30" data-part="keys">${keys}</div>`,
+<div data-refresh="30" data-part="keys">${keys}</div>${readOnlySwitch(view)}`,
     ),
   )
 }

@@ -29,6 +29,7 @@ export const panelActions = [
   'endpoints.remove',
   'endpoints.test',
   'deliveries.resend',
+  'network.read_only',
 ] as const
 
 /** One kind of change in the panel. */

@@ -12,7 +12,7 @@ import type { Visitor } from './access.ts'
 export const actorOf = ({ actor, address }: Visitor): Actor => ({ actor, ...(address === undefined ? {} : { address }) })
 
 /** The calls of a community with which the panel changes something. */
-export type ActingCalls = Pick<HostCalls, 'keys' | 'endpoints' | 'members' | 'tags' | 'reports' | 'call' | 'audit'>
+export type ActingCalls = Pick<HostCalls, 'networks' | 'keys' | 'endpoints' | 'members' | 'tags' | 'reports' | 'call' | 'audit'>
 
 /** The calls of a community on behalf of a visitor, whom the audit names for each change. */
 export const actingAs = (community: Pick<Community, 'by'>, by: Actor): ActingCalls => community.by(by)

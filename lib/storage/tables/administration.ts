@@ -18,6 +18,8 @@ export const networks = table(
     service_plan: defaultsTo(text<'standard' | 'premium' | 'unlimited'>(), 'standard'),
     /** Whether that plan shows members' e-mail addresses (interface.md, 7.3). */
     member_email_visibility: defaultsTo(boolean(), false),
+    /** Whether its writes are refused. */
+    read_only: defaultsTo(boolean(), false),
   },
   { unique: [['subdomain']], global: true },
 )

@@ -56,6 +56,10 @@ export const lockCases: readonly StorageCase[] = [
         ['update', 'share'],
         ['share', 'update'],
         ['update', 'update'],
+        ['use', 'close'],
+        ['close', 'use'],
+        ['close', 'share'],
+        ['close', 'update'],
       ] as const
       for (const [held, wanted] of pairs) {
         const locked = Promise.withResolvers<void>()

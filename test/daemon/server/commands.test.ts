@@ -66,6 +66,10 @@ test('networks are listed, shown and changed; what is left out stays', async () 
     service_plan: 'premium',
     member_email_visibility: false,
   })
+  expect(await one('networks', 'update', '--read-only')).toMatchObject({ title: 'Friends', read_only: true })
+  expect(await text('networks', 'list')).toMatch(/refused/)
+  expect(await refusal('networks', 'update', '--title', 'Others')).toMatch(/read-only/)
+  expect(await one('networks', 'update', '--no-read-only')).toMatchObject({ title: 'Friends', read_only: false })
   expect(await one('networks', 'show', network.id)).toEqual((await all('networks', 'list'))[0])
   expect(await text('networks', 'list')).toContain('paint-pals')
   expect(await refusal('networks', 'update')).toMatch(/^name a change: --title/)

@@ -208,7 +208,14 @@ test('a preview of more rows than it can remember is refused', async () => {
   const work = storage.transaction(async (real) => {
     const tx = recorder.over(real)
     for (const id of ['1', '2', '3'])
-      await tx.insert(table, { ...row, id, subdomain: id, service_plan: 'standard', member_email_visibility: false })
+      await tx.insert(table, {
+        ...row,
+        id,
+        subdomain: id,
+        service_plan: 'standard',
+        member_email_visibility: false,
+        read_only: false,
+      })
   })
   await expect(work).rejects.toMatchObject({ status: 413, message: expect.stringContaining('more than 2 rows') })
 })

@@ -232,6 +232,7 @@ describe.each([
       description: '',
       service_plan: 'standard',
       member_email_visibility: false,
+      read_only: false,
     } as const
     await before.transaction((tx) => tx.insert(networks, { ...row, ...texts }))
     await before.close()
