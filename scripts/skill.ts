@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import process from 'node:process'
+import { aboutPage, plain } from '../docs/site/about.ts'
 
 const root = join(import.meta.dirname, '..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -14,15 +15,10 @@ const pages = [
   ...['webhooks/register', 'webhooks/receive', 'receiver', 'client', 'testing', 'panel', 'operating', 'agents', 'errors', 'gaps'],
 ]
 
-/** A text without its links, which lead nowhere outside of the documentation. */
-const plain = (text: string): string => text.replace(/\[([^\]]+)\]\([^)]*\)/g, '$1').replace(/\s+/g, ' ')
-
 /** The title of a page, and the first sentence below it. */
 function about(page: string): string {
-  const text = read(`docs/${page}.md`).replace(/^<!--.*?-->\s*/s, '')
-  const [, title = '', first = ''] = /^# ([^\n]*)\n+(.*?)\n\n/s.exec(text) ?? []
-  const [sentence = ''] = /^.*?[.:](?=\s|$)/s.exec(plain(first)) ?? [plain(first)]
-  return `| \`docs/${page}.md\` | ${title}: ${sentence.replace(/:$/, '.').replaceAll('|', '\\|')} |`
+  const { title, sentence } = aboutPage(read(`docs/${page}.md`))
+  return `| \`docs/${page}.md\` | ${title}: ${sentence.replaceAll('|', '\\|')} |`
 }
 
 /** The file as it should be. */

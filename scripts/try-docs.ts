@@ -44,7 +44,8 @@ for (const [page, text] of textOf)
   }
 for (const page of pages) if (!files.includes(page.replace(/html$/, 'md'))) faults.push(`${page} is not there as Markdown`)
 const index = readFileSync(join(built, 'llms.txt'), 'utf8')
-for (const page of pages) if (!index.includes(`(/${page.replace(/html$/, 'md')})`)) faults.push(`llms.txt does not list ${page}`)
+for (const page of pages)
+  if (!index.includes(`(/${page.replace(/html$/, 'md')}): `)) faults.push(`llms.txt does not list ${page} with a sentence`)
 
 const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -112,6 +113,13 @@ async function use(page: Page, origin: string): Promise<void> {
   if (shown[0] === shown[1]) faults.push(`dark and light have the same background, ${shown[0]}`)
 }
 
+/** A page says its version, and leads to the file that a reader can change. Those that are generated don't. */
+const { version } = JSON.parse(readFileSync(join(built, '../../../../package.json'), 'utf8')) as { readonly version: string }
+const edits = (page: string): boolean => textOf.get(page)?.includes(`/edit/main/docs/${page.replace(/html$/, 'md')}`) ?? false
+if (!edits('tutorial.html') || edits('options.html'))
+  faults.push('the links to edit a page are not on the pages that people write')
+for (const [page, text] of textOf) if (!text.includes(`>${version}<`)) faults.push(`${page} does not say its version`)
+
 /** What a reader types into the search, and the section that is found first. */
 const searches = {
   'ban a member': 'operations/space_members.html#space_membersban',
@@ -122,7 +130,7 @@ const searches = {
   'delete account': 'operations/members.html#membersdelete',
   docker: 'operating/install.html#in-containers',
   idempotency: 'errors.html#idempotency',
-  'import csv': 'panel.html#import-members',
+  'import csv': 'panel/pages.html#import-members',
   login: 'panel.html#access',
   postgres: 'storage.html#postgresql-in-production',
   prisma: 'host-transactions.html#with-prisma',
@@ -184,7 +192,10 @@ if (isInstalled) {
   const server = createServer((request, response) => {
     const path = decodeURIComponent(new URL(request.url ?? '/', 'http://site').pathname).slice(1)
     const file = path === '' ? 'index.html' : path
-    if (!files.includes(file)) return response.writeHead(404).end()
+    if (!files.includes(file)) {
+      faults.push(`a page loads ${file}, which is not there`)
+      return response.writeHead(404).end()
+    }
     response
       .writeHead(200, { 'content-type': types[extname(file)] ?? 'application/octet-stream' })
       .end(readFileSync(join(built, file)))
