@@ -127,7 +127,7 @@ function fieldTable(kind: string, fields: v.ObjectEntries = {}): string {
 async function alsoSection(example: Example): Promise<string> {
   const { id, method, operation } = example.route
   await responseTo(example)
-  return `### ${id}\n\n\`${method}\` in place of \`${operation.method}\` does the same.\n\n${formsOf(example)}\n`
+  return `### ${id}\n\n\`${method}\` in place of \`${operation.method}\` does the same. The direct call is the same, as it has no method.\n\n${formsOf(example)}\n`
 }
 
 /** A response of more lines is folded. */

@@ -75,7 +75,6 @@ const mostHeight = 12_000
 /** The pages that may be higher, and why. */
 const high: Readonly<Record<string, string>> = {
   'gaps.html': 'one list in the order of the interface, in which a reader searches for a word',
-  'hosts.html': 'every host in one place, of which a reader takes one',
 }
 
 /** The layout of every page, which needs none of its scripts. */

@@ -33,7 +33,11 @@ export const parts: readonly Part[] = [
   {
     text: 'How-to guides',
     items: [
-      page('hosts', 'Mount it in your server'),
+      page('hosts', 'Mount it in your server', [
+        page('hosts/others', 'Other hosts'),
+        page('hosts/bundlers', 'Bundlers'),
+        page('hosts/nginx', 'Behind nginx'),
+      ]),
       page('embedding', 'Embed it in your product', [
         page('embedding/members', 'Members, consent, erasure'),
         page('embedding/previews', 'Preview a change'),

@@ -1,5 +1,5 @@
 /**
- * Bundlers, each with the settings that docs/hosts.md names. Vite comes with vitest; the others are in a cache of the user, which
+ * Bundlers, each with the settings that docs/hosts/bundlers.md names. Vite comes with vitest; the others are in a cache of the user, which
  * `npm run test:hosts` fills (`test/adapters/http/hosts/packages.ts`). Their types are not loaded: the few calls are declared here.
  */
 import { createRequire } from 'node:module'
@@ -88,7 +88,7 @@ const vite: Bundler = async ({ directory, entry, to }) => {
   })
 }
 
-/** Each bundler with the formats that docs/hosts.md says it makes. */
+/** Each bundler with the formats that docs/hosts/bundlers.md says it makes. */
 export const everyBundler: readonly (readonly [name: string, format: Format, bundler: Bundler])[] = [
   ['webpack', 'esm', packs('webpack')],
   ['webpack', 'cjs', packs('webpack')],

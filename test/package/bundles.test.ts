@@ -95,8 +95,8 @@ test('no file of the package has the name of an optional package where bundlers 
 
 if (!isInstalled(bundlers)) process.stderr.write('webpack, Rspack and esbuild are not installed: nothing is bundled\n')
 
-test('the page about hosts names the versions that are tried', () => {
-  const page = readFileSync(join(root, 'docs', 'hosts.md'), 'utf8')
+test('the page about bundlers names the versions that are tried', () => {
+  const page = readFileSync(join(root, 'docs', 'hosts', 'bundlers.md'), 'utf8')
   const vite = JSON.parse(readFileSync(join(root, 'node_modules', 'vite', 'package.json'), 'utf8')) as {
     readonly version: string
   }
