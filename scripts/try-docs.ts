@@ -1,7 +1,7 @@
 /**
  * `npm run docs:try`, after `npm run docs:build`: looks at the built site. Every link between its pages leads to a page and a section.
- * In Chromium every page fits 360 and 1,280 pixels and is not too high, and every table 1,280. Dark and light differ, the search finds what it should,
- * tabs switch, and the playground plays.
+ * In Chromium every page fits 360 and 1,280 pixels and is not too high, and every table 1,280. Dark and light differ, the search
+ * finds what it should, tabs switch, and the playground plays.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
