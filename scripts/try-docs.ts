@@ -42,6 +42,10 @@ for (const [page, text] of textOf)
     else if (section !== '' && idsOf.has(file) && !idsOf.get(file)?.has(section))
       faults.push(`${page} links to ${href}: no such section`)
   }
+for (const [page, text] of textOf) {
+  const [, name] = />([\w/-]+\.md)<\/a>/.exec(text) ?? []
+  if (name) faults.push(`${page} names the file ${name} in place of a page`)
+}
 for (const page of pages) if (!files.includes(page.replace(/html$/, 'md'))) faults.push(`${page} is not there as Markdown`)
 const index = readFileSync(join(built, 'llms.txt'), 'utf8')
 for (const page of pages)

@@ -5,6 +5,7 @@ import llms from 'vitepress-plugin-llms'
 import { aboutPage } from '../about.ts'
 import { anchorOf } from '../anchors.ts'
 import { cells } from '../cells.ts'
+import { names } from '../names.ts'
 import { search } from '../search.ts'
 import { type Item, parts } from '../sidebar.ts'
 import { tabs } from '../tabs.ts'
@@ -71,7 +72,7 @@ export default defineConfig({
     linkify: false,
     anchor: { slugify: anchorOf },
     config: (markdown) => {
-      markdown.use(tabs).use(cells)
+      markdown.use(tabs).use(cells).use(names)
       const { link_open: usual } = markdown.renderer.rules
       markdown.renderer.rules['link_open'] = (tokens, index, options, env: { relativePath: string }, self) => {
         const token = tokens[index]
