@@ -128,6 +128,7 @@ const long = new RegExp(
     'package/init',
     'panel-faults',
     'restarts',
+    'examples/scale-page',
     'serve',
     'start-refused',
     'stopped',

@@ -21,6 +21,7 @@ const benchmarks: readonly (readonly [name: string, short: string])[] = [
   ['start', '--rounds 2'],
   ['cluster', '--rounds 1 --count 4000 --slow-count 1000'],
   ['backlog', '--count 50000 --drain 5'],
+  ['scale', '--rounds 1 --seconds 0.5 --warm 1 --count 1000 --endpoints 500'],
 ]
 
 const values = optionsOf('npm run bench:all', 'Measures everything in turn, and writes docs/performance.md.', {
@@ -46,6 +47,9 @@ for (const [name, short] of benchmarks) {
   const options = values.short === 'yes' ? short.split(' ') : []
   if (!node(`bench/${name}.ts`, ...options, '--json', join(into, `${name}.json`))) failed.push(name)
 }
-if (values.into === 'docs/performance' && !node('scripts/performance-page.ts')) failed.push('docs/performance.md')
+if (values.into === 'docs/performance') {
+  if (!node('scripts/performance-page.ts')) failed.push('docs/performance.md')
+  if (!node('scripts/scale-figures.ts')) failed.push('docs/operating/scale.md')
+}
 console.log(failed.length === 0 ? '\nall done' : `\nFAILED: ${failed.join(', ')}`)
 process.exitCode = failed.length === 0 ? 0 : 1

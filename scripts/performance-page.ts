@@ -35,12 +35,12 @@ interface Relay {
 }
 type Bar = readonly [name: string, value: Spread]
 
-const row = (...cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`
+export const row = (...cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`
 /** The first column is text, the others are numbers. */
-const tableOf = (columns: readonly string[], rows: readonly string[]): string =>
+export const tableOf = (columns: readonly string[], rows: readonly string[]): string =>
   [row(...columns), row('---', ...columns.slice(1).map(() => '---:')), ...rows].join('\n')
 const range = ({ lowest, highest }: Spread): string => `${lowest.toFixed(2)}–${highest.toFixed(2)}`
-const conditionsOf = (conditions: Readonly<Record<string, string | number>>): string =>
+export const conditionsOf = (conditions: Readonly<Record<string, string | number>>): string =>
   Object.entries(conditions)
     .map(([name, value]) => `- ${name}: ${value}`)
     .join('\n')

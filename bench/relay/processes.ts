@@ -59,7 +59,11 @@ export interface Measured extends Received {
   /** Of the senders' own processes for each delivery, once they are warm, in microseconds. */
   readonly cpu: number
   readonly peakMiB: number
+  /** What was counted beside the senders, from their beginning to the end. */
+  readonly beside: Counts
 }
+
+export type Counts = Readonly<Record<string, number>>
 
 /** A sender in a separate process: its program, and its task. */
 export interface Sender {
@@ -72,8 +76,9 @@ export interface Receiver {
   /**
    * Starts these senders at once, each with its task, and waits until every event has come.
    * @param respondAfter milliseconds that the receiver takes for a response
+   * @param count reads what else grows, such as the processor time of a database
    */
-  measure(events: number, senders: readonly Sender[], respondAfter?: number): Promise<Measured>
+  measure(events: number, senders: readonly Sender[], respondAfter?: number, count?: () => Promise<Counts>): Promise<Measured>
   stop(): void
 }
 
@@ -85,7 +90,7 @@ export async function startReceiver(cores: 'separate' | 'shared' = 'separate'): 
   const url = `http://127.0.0.1:${port}/hook`
   return {
     url,
-    async measure(events, senders, respondAfter = 0) {
+    async measure(events, senders, respondAfter = 0, count = async () => ({})) {
       receiver.send({ expect: events, respondAfter })
       await message(receiver)
       const children: ChildProcess[] = []
@@ -94,6 +99,7 @@ export async function startReceiver(cores: 'separate' | 'shared' = 'separate'): 
         await message(child)
         children.push(child)
       }
+      const beginning: Counts = await count()
       const isWarm = message<'warm'>(receiver)
       for (const child of children) child.send('begin')
       await isWarm
@@ -104,11 +110,13 @@ export async function startReceiver(cores: 'separate' | 'shared' = 'separate'): 
       // Results are still being recorded; what that costs belongs to the figures.
       await new Promise((resolve) => setTimeout(resolve, 300))
       const after = await usageOf(children)
+      const ending = Object.entries(await count())
+      const beside = Object.fromEntries(ending.map(([name, value]) => [name, value - (beginning[name] ?? 0)]))
       for (const child of children) child.send('end')
       const left = events * (1 - warm / 100)
       const milliseconds = (result.hundredths.at(-1) ?? 0) - (result.hundredths[warm - 1] ?? 0)
       const cpu = ((after.cpuSeconds - before.cpuSeconds) / left) * 1e6
-      return { ...result, perSecond: (left / milliseconds) * 1000, cpu, peakMiB: after.peakMiB }
+      return { ...result, perSecond: (left / milliseconds) * 1000, cpu, peakMiB: after.peakMiB, beside }
     },
     stop: () => receiver.disconnect(),
   }

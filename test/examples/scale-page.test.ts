@@ -181,6 +181,12 @@ test('each network has its lines in the map, and an id that no other has', async
   expect(refused.stderr).toContain('Error: paint-pals is taken')
   expect(await map()).toBe(mapOfPage)
   expect(await inside(of.b, ({ networks }) => networks.find('paint-pals'))).toBeUndefined()
+
+  // The id of a network that its database refuses is not given again.
+  expect((await create(of, 'a', 'book-club', 'Books', 'nobody', 'Eve', 'Elm')).code).toBe(1)
+  expect(await create(of, 'b', 'book-club', 'Books', 'eve@example.org', 'Eve', 'Elm')).toEqual({ code: 0, stderr: '' })
+  expect(await map()).toBe(`${mapOfPage}3 a;\n4 b;\nbook-club b;\n`)
+  expect(await inside(of.b, async ({ networks }) => (await networks.show('book-club')).id)).toBe('4')
 })
 
 test('a host keeps its map when the next one has a network twice or names a missing database', async () => {
