@@ -72,6 +72,7 @@ const rest = [
   'daemon/server/moving/commands',
   'daemon/server/moving/kills',
   'daemon/server/moving/large-pages',
+  'daemon/server/moving/move',
   'daemon/server/import-kills',
   'daemon/server/panel-faults',
   'daemon/server/people-story',

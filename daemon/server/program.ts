@@ -101,9 +101,10 @@ export function createProgram({
   exportCommand(program, out, draw)
   program
     .command('copy')
-    .description('copy a whole storage into an empty one; resumes after an interruption')
+    .description('copy a whole storage into an empty one, or one network into any; resumes after an interruption')
     .requiredOption('--from <address>', storageForms)
     .requiredOption('--to <address>', storageForms)
+    .option('--network <id or subdomain>', 'only this network, which must be read-only; with its keys and endpoints')
     .option('--json', 'print JSON for programs')
     .action(async (flags) => (await import('./storage/copy.ts')).copy(flags, out, draw))
   program

@@ -3,10 +3,12 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import { postgresOutbox, postgresStorage } from '../../../adapters/storage/postgres.ts'
-import { sqliteStorage } from '../../../adapters/storage/sqlite.ts'
+import { sqliteOutbox, sqliteStorage } from '../../../adapters/storage/sqlite.ts'
 import { copyTables, endCopy } from '../../../daemon/server/storage/copy-tables.ts'
+import { createCommunity } from '../../../lib/index.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
 import type { Row, Table } from '../../../lib/storage/table.ts'
+import { networks } from '../../../lib/storage/tables/administration.ts'
 import { tables } from '../../../lib/storage/tables.ts'
 import { recordsOf } from '../../adapters/storage/records-of.ts'
 import { begun } from '../../support/begun.ts'
@@ -109,4 +111,142 @@ test('folkmoot copy takes a lowdb file into PostgreSQL, and the relay there is n
   const second = await ended('folkmoot', 'copy', '--from', from, '--to', to)
   expect(second.code).toBe(2)
   expect(second.stderr).toMatch(/^folkmoot: the target is not empty/)
+})
+
+async function emptyPostgres(): Promise<Storage> {
+  const storage = await postgresStorage({ url: server.url, schema: server.newSchema() })
+  onTestFinished(() => storage.close())
+  return storage
+}
+
+/** A seeded network that is read-only, and another one in its storage. */
+async function standing(storage: Storage) {
+  const { community, token } = await createSeededCommunity({ storage })
+  const owner = { email: 'x@example.org', first_name: 'X', last_name: '' }
+  await community.networks.create({ id: 2, subdomain: 'second', title: 'Second', owner })
+  await community.endpoints.upsert({ network: 1, url: 'https://one.example/hook', token: 'k', secrets: true })
+  const network = await community.networks.update(1, { read_only: true })
+  return { community, token, network, move: (to: Storage) => copyTables(storage, to, 'there', () => {}, network) }
+}
+
+const ofNetwork = async (storage: Storage, network_id = '1') => {
+  const all = await everything(storage)
+  return Object.entries(all).map(([name, rows]) => [name, (rows as Row[]).filter((row) => row.network_id === network_id)])
+}
+
+test.each([
+  ['SQLite', 'PostgreSQL', emptySqlite, emptyPostgres],
+  ['PostgreSQL', 'SQLite', emptyPostgres, emptySqlite],
+] as const)('a network of %s moves into %s beside others, and is interrupted anywhere', async (_from, _to, open, openTarget) => {
+  const from = await open()
+  const { network, token, move } = await standing(from)
+  const to = await openTarget()
+  const there = createCommunity({ storage: to, allowHttp: true })
+  const owner = { email: 'y@example.org', first_name: 'Y', last_name: '' }
+  await there.networks.create({ id: 3, subdomain: 'third', title: 'Third', owner })
+  const third = await ofNetwork(to, '3')
+  let [writes, breaks] = [0, 0]
+  const breaking = wrappedStorage(to, {
+    transaction: (work, options) => {
+      if (!options?.readOnly && ++writes % 5 === 0 && ++breaks) throw new Error('the power went')
+      return to.transaction(work, options)
+    },
+  })
+  while (
+    await move(breaking).then(
+      () => false,
+      (error: Error) => error.message === 'the power went',
+    )
+  );
+  await endCopy(to, network)
+  expect(breaks).toBeGreaterThan(2)
+  expect(await ofNetwork(to)).toEqual(await ofNetwork(from))
+  expect([await ofNetwork(to, '2'), await ofNetwork(to, '3')]).toEqual([await ofNetwork(to, '9'), third])
+  const get = (path: string, method = 'GET') =>
+    there.fetch(new Request(`http://x/admin/v1/networks/1/${path}`, { method, headers: { authorization: `Bearer ${token}` } }))
+  expect([(await get('me')).status, (await get('members/1', 'DELETE')).status]).toEqual([200, 503])
+})
+
+test('a copy of another time is replaced, and its endpoints that are gone are removed at the relay', async () => {
+  const from = await emptySqlite()
+  const { community, move } = await standing(from)
+  const path = join(temporaryDirectory(), 'to.sqlite')
+  const to = await sqliteStorage({ path })
+  onTestFinished(() => to.close())
+  await move(to)
+  await community.networks.update(1, { read_only: false })
+  const [endpoint] = await community.endpoints.list(1)
+  await community.endpoints.remove(1, endpoint?.id ?? '')
+  const network = await community.networks.update(1, { read_only: true })
+  await copyTables(from, to, 'there, later', () => {}, network)
+  await endCopy(to, network)
+  expect(await ofNetwork(to)).toEqual(await ofNetwork(from))
+  expect(await recordsOf(await sqliteOutbox(path))).toMatchObject([{ kind: 'endpoint', action: 'remove', id: endpoint?.id }])
+})
+
+test('a network that has taken writes in the target since, or that is another one there, is left alone', async () => {
+  const { network, move } = await standing(await emptySqlite())
+  const to = await emptySqlite()
+  await move(to)
+  await endCopy(to, network)
+  const there = createCommunity({ storage: to })
+  await there.networks.update(1, { read_only: false })
+  const before = await everything(to)
+  const refusal = /the target's network 1 has changed since the source became read-only/
+  await expect(move(to)).rejects.toThrow(refusal)
+  await there.networks.update(1, { read_only: true })
+  await expect(move(to)).rejects.toThrow(refusal)
+  expect((await ofNetwork(to)).filter(([name]) => name !== 'networks' && name !== 'audit')).toEqual(
+    Object.entries(before).filter(([name]) => name !== 'networks' && name !== 'audit'),
+  )
+  const other = await emptySqlite()
+  await createSeededCommunity({ storage: other })
+  await other.transaction((tx) => tx.update(networks, '1', { subdomain: 'first' }))
+  const owner = { email: 'z@example.org', first_name: 'Z', last_name: '' }
+  await createCommunity({ storage: other }).networks.create({ id: 7, subdomain: 'demo', title: 'Demo', owner })
+  await expect(move(other)).rejects.toThrow('the target holds another network demo, with the id 7: give another target')
+})
+
+test('folkmoot copy --network needs a network that is read-only, and takes it from lowdb beside another one, and back', async () => {
+  const [first, second] = [1, 2].map(() => `lowdb:${join(temporaryDirectory(), 'db.json')}`) as [string, string]
+  const make = async (storage: string, subdomain: string) => {
+    const owner = ['--owner-email', 'ada@example.org', '--owner-name', 'Ada Ash']
+    const made = await ended(
+      'folkmoot',
+      'networks',
+      'create',
+      '--storage',
+      storage,
+      '--subdomain',
+      subdomain,
+      '--title',
+      'T',
+      ...owner,
+    )
+    expect(made.code).toBe(0)
+  }
+  await make(first, 'paint-pals')
+  await make(second, 'knitters')
+  const copy = (from: string, to: string, network = 'paint-pals') =>
+    ended('folkmoot', 'copy', '--from', from, '--to', to, '--network', network)
+  const update = async (storage: string, ...flags: string[]) =>
+    expect((await ended('folkmoot', 'networks', 'update', 'paint-pals', '--storage', storage, ...flags)).code).toBe(0)
+  const refused = await copy(first, second)
+  expect([refused.code, refused.stderr]).toEqual([
+    2,
+    expect.stringContaining(`\`folkmoot networks update paint-pals --storage ${first} --read-only\``),
+  ])
+  expect((await copy(first, second, 'nobody')).stderr).toContain('there is no network nobody in --from')
+  await update(first, '--read-only')
+  expect((await copy(first, second)).code).toBe(0)
+  await update(second, '--no-read-only', '--title', 'Moved')
+  // Too late: what it has taken since would be lost.
+  expect((await copy(first, second)).stderr).toContain('are --from and --to the right way round?')
+  await update(second, '--read-only')
+  expect((await copy(first, second)).stderr).toContain('are --from and --to the right way round?')
+  expect((await copy(second, first)).code).toBe(0)
+  const shown = await ended('folkmoot', 'networks', 'show', 'paint-pals', '--storage', first, '--json')
+  expect(JSON.parse(shown.stdout)).toMatchObject({ title: 'Moved', read_only: true })
+  const lines = await ended('folkmoot', 'audit', 'list', '--storage', first, '--network', 'paint-pals', '--json')
+  expect(lines.stdout).toContain('network.pulled')
 })
