@@ -171,6 +171,8 @@ for (const token of [process.env.WEBHOOK_TOKEN, process.env.WEBHOOK_TOKEN, 'wron
   const request = new Request(url, { method: 'POST', headers, body })
   console.log((await (handle ? handle(request) : fetch(request))).status)
 }
+// A route next to the receiver still gets what the framework parses.
+if (process.argv[3]) console.log(await (await fetch(new URL('/own', url), { method: 'POST', headers: { 'content-type': 'application/json' }, body })).text())
 process.exit(0)
 `
 
@@ -180,11 +182,11 @@ test('the examples of docs/receiver.md receive an event once, and refuse another
   const packages = join(directory, 'node_modules')
   await mkdir(packages)
   await cp(join(directory, 'package'), join(packages, name), { recursive: true })
-  await symlink(join(root, 'node_modules', 'express'), join(packages, 'express'))
+  for (const host of ['express', 'fastify']) await symlink(join(root, 'node_modules', host), join(packages, host))
   await writeFile(join(directory, 'serve.mjs'), serveBlock)
   const page = await readFile(join(root, 'docs', 'receiver.md'), 'utf8')
   const blocks = [...page.matchAll(/```js\n(.*?)```/gs)].map(([, code = '']) => code)
-  expect(blocks).toHaveLength(8)
+  expect(blocks).toHaveLength(9)
   const written = await Promise.all(
     blocks.map(async (code, place) => {
       const file = join(directory, `block-${place}.mjs`)
@@ -196,7 +198,8 @@ test('the examples of docs/receiver.md receive an event once, and refuse another
         WEBHOOK_SECRET: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
       }
       const isTest = code.includes('await sign(')
-      return (await run(process.execPath, isTest ? [file] : ['serve.mjs', file], { cwd: directory, env })).stdout
+      const own = code.includes("'/own'") ? ['own'] : []
+      return (await run(process.execPath, isTest ? [file] : ['serve.mjs', file, ...own], { cwd: directory, env })).stdout
     }),
   )
   const received = 'PostCreatedHook\n204\n204\n401\n'
@@ -204,6 +207,7 @@ test('the examples of docs/receiver.md receive an event once, and refuse another
     'a new post: Hello\n204\n204\n401\n',
     expect.stringMatching(/^PostCreatedHook e \d+ bytes\n204\n204\n401\n$/),
     received,
+    expect.stringMatching(/^PostCreatedHook\n204\n204\n401\n\{"own":\{"event_id":"e",.*\}\}\n$/),
     received,
     received,
     received,
