@@ -1,6 +1,6 @@
 /** docs/tutorial.md as a reader types it, in an empty folder, with the packed package in place of the registry. */
 import { spawn } from 'node:child_process'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type Command, end, watched } from '../support/command.ts'
@@ -64,4 +64,5 @@ test('every block works as it is written, and ends with a verified webhook that 
   const [, link = ''] = /href="([^"]*deliveries)"/.exec(first.text) ?? expect.fail(first.text)
   await expect.poll(async () => (await shown(new URL(link, first.url).href)).text).toMatch(/MemberJoined[\s\S]*delivered/i)
   for (const command of running.values()) await end(command)
+  for (const secret of ['token', 'endpoint.json']) expect((await stat(join(directory, secret))).mode & 0o777).toBe(0o600)
 })
