@@ -44,6 +44,7 @@ const soak = [
   'large',
   'large-commits',
   'moving/commands',
+  'moving/move',
   'package/init',
   'stopped-writer',
   'storage/lowdb/processes',

@@ -53,7 +53,10 @@ export interface Dialect {
   readonly decoders: Readonly<Partial<Record<ColumnType, (value: unknown) => unknown>>>
   /** Ends a SELECT that locks its row; empty where one transaction writes at a time. */
   lock(strength: LockStrength): string
-  /** A statement that takes the part of a lock which is no lock of the row; its parameter is the id. None where `lock` is empty. */
+  /**
+   * A statement that takes the part of a lock which is no lock of the row; its parameter is the id. It yields the isolation of the
+   * transaction. None where `lock` is empty.
+   */
   gate?(table: string, strength: LockStrength): string | undefined
   /** A parameter after LIMIT and OFFSET. */
   bound(parameter: string): string

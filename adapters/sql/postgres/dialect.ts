@@ -83,7 +83,7 @@ export function postgresDialect(schema: string): PostgresDialect {
     gate(name, strength) {
       if (strength !== 'use' && strength !== 'close') return undefined
       const call = strength === 'use' ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock'
-      return `SELECT ${call}(hashtext('folkmoot ${schema}.${name}'), hashtext($1))`
+      return `SELECT current_setting('transaction_isolation'), ${call}(hashtext('folkmoot ${schema}.${name}'), hashtext($1))`
     },
     bound: (parameter) => parameter,
     writtenLimits,

@@ -148,7 +148,9 @@ function txOver(session: Session, writer: Writer | undefined, statements: Statem
       const gate = statements.gate(table, id, strength)
       if (!gate) return firstOf(table, await open.query(statements.lock(table, id, strength)))
       // Together, and in this order: the row is read when the gate is passed.
-      const [, rows] = await Promise.all([open.query(gate), open.query(statements.lock(table, id, strength))])
+      const [[passed], rows] = await Promise.all([open.query(gate), open.query(statements.lock(table, id, strength))])
+      // A host's transaction may read a snapshot from before that. A lock of the row then throws if the row has changed since.
+      if (strength === 'use' && passed?.[0] !== 'read committed') await open.query(statements.lock(table, id, 'share'))
       return firstOf(table, rows)
     },
 

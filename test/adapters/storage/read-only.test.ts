@@ -6,6 +6,7 @@ import { sqliteStorage } from '../../../adapters/storage/sqlite.ts'
 import { type Community, createCommunity, type Options } from '../../../lib/index.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
 import { posts } from '../../../lib/storage/tables/content.ts'
+import { segments } from '../../../lib/storage/tables/custom-fields.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
 import type { Json } from '../../support/json.ts'
 import { testPostgres } from '../../support/postgres.ts'
@@ -123,4 +124,26 @@ test.each(Object.entries(engines))('on %s it waits for a write that is under way
   const { status, body } = await written
   expect([status, ids]).toEqual([201, [String(body.id)]])
   expect((await later).status).toBe(503)
+})
+
+test('a transaction of a host with an old snapshot does not write either', async () => {
+  const open = engines.postgres()
+  const { community, storage } = await opened(open)
+  await prepared(community)
+  const client = await server.client()
+  for (const level of ['REPEATABLE READ', 'SERIALIZABLE']) {
+    await client.query(`BEGIN ISOLATION LEVEL ${level}`)
+    const joined = community.using(client)
+    const create = (title: string) => joined.call('tags.create', { network: 1, body: { title } })
+    await joined.networks.show(1)
+    await community.networks.update(1, { read_only: true })
+    await expect(create(`${level} late`)).rejects.toMatchObject({ status: 503 })
+    await client.query('ROLLBACK')
+    await community.networks.update(1, { read_only: false })
+    await client.query(`BEGIN ISOLATION LEVEL ${level}`)
+    await create(level)
+    await client.query('COMMIT')
+  }
+  const titles = await storage.transaction((tx) => tx.find(segments, { where: { kind: 'tag' } }), { readOnly: true })
+  expect(titles.map(({ title }) => title)).toEqual(['REPEATABLE READ', 'SERIALIZABLE'])
 })
