@@ -1,5 +1,5 @@
 /**
- * Writes `daemon/server/commands/filter-flags.ts`, the flags of filters, from the declarations of the fields: help must not load the
+ * Writes `daemon/server/commands/members/filter-flags.ts`, the flags of filters, from the declarations of the fields: help must not load the
  * library. A test compares it.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -7,11 +7,11 @@ import { fileURLToPath } from 'node:url'
 import type * as v from 'valibot'
 import { defaultTextLimits, descriptionOf } from '../lib/fields.ts'
 import { subjects } from '../lib/host/export/subjects.ts'
-import { memberFilterFields, memberListFields } from '../lib/host/member-search.ts'
+import { memberFilterFields, memberListFields } from '../lib/host/members/search.ts'
 import { schemaWriter } from '../lib/openapi/schema.ts'
 import { memberSort } from '../lib/rules/filters/members.ts'
 
-const file = fileURLToPath(new URL('../daemon/server/commands/filter-flags.ts', import.meta.url))
+const file = fileURLToPath(new URL('../daemon/server/commands/members/filter-flags.ts', import.meta.url))
 const writer = schemaWriter({ ids: 'string', limits: defaultTextLimits })
 
 /** The first sentence, as help says it. */

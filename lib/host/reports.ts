@@ -12,7 +12,7 @@ import { members, spaces } from '../storage/tables/members.ts'
 import { checkArgument, idOf, PlaceInput, shape } from './arguments.ts'
 import type { Changes } from './audit/changes.ts'
 import type { AnyDirectCall } from './direct-calls.ts'
-import type { MemberActs } from './member-acts.ts'
+import type { MemberActs } from './members/acts.ts'
 import type { Networks } from './networks.ts'
 
 /** A report with what it is about. */

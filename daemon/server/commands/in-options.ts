@@ -2,7 +2,7 @@
 import { isApiError } from '../../../lib/errors.ts'
 import type { NetworkRow } from '../../../lib/index.ts'
 import { about, CommandFailure, UsageError } from '../../usage.ts'
-import { filterFlagOf } from './member-filters.ts'
+import { filterFlagOf } from './members/filters.ts'
 
 /** Fields whose option has their name. The command itself checks `audience`, `order` and the like. */
 const alike = /^(?:url|name|token|filter|allow_addresses|client_identity|ca|format|subdomain|title|subtitle|purpose|description)$/

@@ -4,10 +4,10 @@ import { auditActions } from '../../../lib/audit-actions.ts'
 import type { Ask, Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
 import { projectHosts, projectStorages } from '../init/choices.ts'
-import type { EndpointFlags } from './endpoint-changes.ts'
-import { withAttributes } from './endpoint-options.ts'
-import { exportSubjects } from './filter-flags.ts'
-import { filterOptions } from './member-filters.ts'
+import type { EndpointFlags } from './endpoints/changes.ts'
+import { withAttributes } from './endpoints/options.ts'
+import { exportSubjects } from './members/filter-flags.ts'
+import { filterOptions } from './members/filters.ts'
 import { changing, list, onNetwork, onStorage, port, seconds, wide } from './shared-options.ts'
 
 const plan = (): Option =>
@@ -47,8 +47,8 @@ export function networkCommands(program: Command, out: Output): void {
 }
 
 export function memberCommands(program: Command, out: Output, ask?: Ask, draw?: (line: string) => void): void {
-  const load = () => import('./former-members.ts')
-  const acts = () => import('./member-acts.ts')
+  const load = () => import('./members/former-members.ts')
+  const acts = () => import('./members/acts.ts')
   const members = program.command('members').description('members of a network')
   const listing = wide(onNetwork(members.command('list'))).description('list members and former members, the newest first')
   for (const option of filterOptions('list')) listing.addOption(option)
@@ -66,7 +66,7 @@ export function memberCommands(program: Command, out: Output, ask?: Ask, draw?: 
     .option('--quiet', 'send no events')
     .option('--welcome', 'ask the host to mail a welcome')
     .option('--refused <file>', 'where refused rows are listed; by default FILE.refused.csv')
-    .action(async (file: string, flags) => (await import('./import.ts')).importMembers(file, flags, out, draw))
+    .action(async (file: string, flags) => (await import('./members/import.ts')).importMembers(file, flags, out, draw))
   const many = changing(
     onNetwork(
       members
@@ -84,7 +84,7 @@ export function memberCommands(program: Command, out: Output, ask?: Ask, draw?: 
     .option('--cancel-plans', 'of a removal: end their subscriptions and purchases, too')
     .option('--yes', 'do not ask')
     .action(async (act: string, id: string | undefined, flags) =>
-      (await import('./bulk.ts')).bulk(act, id, flags, out, ask, draw),
+      (await import('./members/bulk.ts')).bulk(act, id, flags, out, ask, draw),
     )
   onNetwork(members.command('show').argument('<id>'))
     .description('show a member or former member: profile, spaces, plans, tags, content, and what was done to them')
@@ -126,7 +126,7 @@ export function memberCommands(program: Command, out: Output, ask?: Ask, draw?: 
     .option('--email <address>', 'for the member with this address')
     .option('--all', 'for every member')
     .option('--withdraw', 'withdraw the consent')
-    .action(async (flags) => (await import('./members.ts')).consent(flags, out))
+    .action(async (flags) => (await import('./members/members.ts')).consent(flags, out))
 }
 
 export function orderCommands(program: Command, out: Output): void {
@@ -225,7 +225,7 @@ const withAll = (command: Command, name: string): Command =>
         .addOption(new Option('--all', 'every endpoint of the network, or of all networks').conflicts('preview'))
 
 export function endpointCommands(program: Command, out: Output): void {
-  const load = () => import('./endpoints.ts')
+  const load = () => import('./endpoints/endpoints.ts')
   const endpoints = program.command('endpoints').description('webhook endpoints of a network; folkmoot-relay tests them')
   withHeaders(withAttributes(withSecrets(changing(onNetwork(endpoints.command('add')))), 'add'))
     .description(

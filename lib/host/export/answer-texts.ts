@@ -11,7 +11,7 @@ import {
   type SegmentRow,
   segments,
 } from '../../storage/tables/custom-fields.ts'
-import { textOf } from '../answer-text.ts'
+import { textOf } from '../members/answer-text.ts'
 
 /** The columns of an answer that `answer` stands for. */
 export const valueColumns = Object.keys(noValue) as (keyof typeof noValue)[]

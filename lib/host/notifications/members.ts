@@ -12,7 +12,7 @@ import type { Patch } from '../../storage/contract.ts'
 import { orConflict } from '../../storage/lock.ts'
 import type { Id } from '../../storage/table.ts'
 import { type MemberRow, members } from '../../storage/tables/members.ts'
-import { profile } from '../profile-fields.ts'
+import { profile } from '../members/profile-fields.ts'
 import type { MakeNotification } from './define.ts'
 
 const levels = { 1: 'Bronze', 2: 'Silver', 3: 'Gold' } as const

@@ -1,5 +1,5 @@
 /** Names of endpoints that distinguish them, on pages that list more than one. */
-import type { Endpoint } from '../../host/endpoint.ts'
+import type { Endpoint } from '../../host/endpoints/endpoint.ts'
 
 /** The name that a person gave, or the host of the address. */
 export const nameOf = ({ name, url }: Endpoint): string => name ?? new URL(url).host

@@ -1,5 +1,5 @@
 /** Members as pages of the panel show them. What the host masks is dots everywhere. */
-import type { MemberListing } from '../../host/member-listing.ts'
+import type { MemberListing } from '../../host/members/listing.ts'
 import type { View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
 import { badge, type Tone } from '../ui/parts.ts'

@@ -1,6 +1,6 @@
 /** The overview: who is there, what needs somebody, what is sent now, what fails, and what waits. */
 import { isoTime } from '../../base/clock.ts'
-import type { Endpoint } from '../../host/endpoint.ts'
+import type { Endpoint } from '../../host/endpoints/endpoint.ts'
 import type { KeyListing } from '../../host/keys.ts'
 import { mostCounted, type Overview } from '../../host/overview.ts'
 import type { KeyTraffic, Traffic, TrafficHour } from '../../http/traffic.ts'
@@ -15,7 +15,7 @@ import type { Route, View } from '../route.ts'
 import { barChart } from '../ui/chart.ts'
 import { type Html, html } from '../ui/html.ts'
 import { badge, note, number, own, table, time } from '../ui/parts.ts'
-import { addEndpoint, endpointTable } from './webhooks.ts'
+import { addEndpoint, endpointTable } from './webhooks/webhooks.ts'
 
 /** One figure. */
 const figure = (name: string, value: unknown, more?: unknown): Html =>

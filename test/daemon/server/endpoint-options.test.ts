@@ -1,7 +1,7 @@
 /** The options of every attribute: one that is added is covered as it is declared. */
 import { Command, type Option } from 'commander'
 import { expect, test } from 'vitest'
-import { attributeChanges, attributeOptions } from '../../../daemon/server/commands/endpoint-options.ts'
+import { attributeChanges, attributeOptions } from '../../../daemon/server/commands/endpoints/options.ts'
 
 /** How somebody gives an option, with a value that every kind of option takes. */
 const given = ({ long, argChoices, required }: Option): readonly string[] => [

@@ -1,7 +1,7 @@
 /** The host's list of members, and selections of members. */
 import { expect, test } from 'vitest'
 import { checkArgument } from '../../../lib/host/arguments.ts'
-import { type MemberQuery, type MemberSelection, MemberSelectionInput, selectMembers } from '../../../lib/host/member-search.ts'
+import { type MemberQuery, type MemberSelection, MemberSelectionInput, selectMembers } from '../../../lib/host/members/search.ts'
 import { defaultLimits } from '../../../lib/limits.ts'
 import type { Patch } from '../../../lib/storage/contract.ts'
 import { hostScoped } from '../../../lib/storage/scoped.ts'

@@ -1,6 +1,6 @@
 /** The page of members: who has left and who is banned, a ban that is lifted, a person who is erased. */
 import { describe, expect, test } from 'vitest'
-import { memberFilterFields } from '../../../lib/host/member-search.ts'
+import { memberFilterFields } from '../../../lib/host/members/search.ts'
 import { admin, createTestPanel } from './support.ts'
 
 async function panelWithBanned(...given: Parameters<typeof createTestPanel>) {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { catalogue } from '../../../lib/events/catalogue.ts'
 import type { RelayAdmin } from '../../../lib/panel/index.ts'
-import { noticeNames } from '../../../lib/panel/pages/webhook-events.ts'
+import { noticeNames } from '../../../lib/panel/pages/webhooks/events.ts'
 import { deliveryOf, relayOf } from './relay.ts'
 import { admin, createTestPanel } from './support.ts'
 

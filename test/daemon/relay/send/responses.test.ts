@@ -182,9 +182,9 @@ describe('a status of 2xx acknowledges, though its body', () => {
 
   test('ends after the time-out: the time-out ends the attempt, which is delivered', async () => {
     const url = await raw(drip('HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n'))
-    const { result, milliseconds } = await attempt(url, { timeout: 0.1 })
+    const { result, milliseconds } = await attempt(url, { timeout: 2 })
     expect(result).toBe('delivered')
-    expect(milliseconds).toBeLessThan(5000)
+    expect(milliseconds).toBeLessThan(30_000)
   })
 
   test('does not end: its connection is closed, and the next event has another', async () => {
