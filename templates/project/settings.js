@@ -8,12 +8,19 @@ export class SettingsError extends Error {}
 /** @throws SettingsError */
 export function readSettings() {
   // What the environment has goes before the file.
-  if (existsSync('.env')) process.loadEnvFile()
+  const hasFile = existsSync('.env')
+  if (hasFile) process.loadEnvFile()
   const problems = []
 
-  /** A variable of the environment; an empty one counts as not set. */
+  /** A variable of the environment. `docker run --env-file` keeps the quotes of the file. */
+  function given(name) {
+    const value = process.env[name]?.trim() ?? ''
+    return hasFile ? value : value.replace(/^(['"`])(.*)\1$/, '$2')
+  }
+
+  /** A setting that must be right; an empty one counts as not set. */
   function setting(name, must, isRight, fallback) {
-    const value = process.env[name]?.trim() || fallback
+    const value = given(name) || fallback
     if (value === undefined) problems.push(`${name} must be set to ${must}`)
     else if (!isRight.test(value)) problems.push(`${name} must be ${must}, got ${value}`)
     return value ?? ''
@@ -22,12 +29,14 @@ export function readSettings() {
   const port = setting('PORT', 'a number from 0 to 65535', /^\d{1,5}$/, '4000')
   if (Number(port) > 65_535) problems.push(`PORT must be a number from 0 to 65535, got ${port}`)
 
-  const publicUrl = process.env['PUBLIC_URL']?.trim().replace(/\/$/, '') || undefined
+  const publicUrl = given('PUBLIC_URL').replace(/\/$/, '') || undefined
   if (publicUrl !== undefined && !(URL.canParse(publicUrl) && /^https:[^?#\s]+$/.test(publicUrl)))
     problems.push(`PUBLIC_URL must be an https address, such as https://api.example.org, got ${publicUrl}`)
 
   // A problem with them does not show them.
-  const encryptionKeys = (process.env['FOLKMOOT_ENCRYPTION_KEYS'] ?? '').split(/[\s,]+/).filter((key) => key !== '')
+  const encryptionKeys = given('FOLKMOOT_ENCRYPTION_KEYS')
+    .split(/[\s,]+/)
+    .filter((key) => key !== '')
   if (!encryptionKeys.every((key) => /^[\w+/-]{43}=?$/.test(key)))
     problems.push('FOLKMOOT_ENCRYPTION_KEYS must be keys of 32 bytes in base64, with commas between them')
 

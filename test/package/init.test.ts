@@ -6,7 +6,7 @@ import { execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
-import { cp, readFile, symlink, writeFile } from 'node:fs/promises'
+import { cp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, delimiter, dirname, join } from 'node:path'
@@ -196,7 +196,7 @@ test.each(kinds)(
 
 test('a project of a tarball has it, and installs and starts as its image does', async () => {
   const directory = join(temporaryDirectory(), 'my-app')
-  await run(process.execPath, [bin, 'init', directory, ...first, '--yes'])
+  await run(process.execPath, [bin, 'init', directory, ...first, '--title', 'Painters #1', '--yes'])
   const name = basename(tarball)
   expect(await readFile(join(directory, 'package.json'), 'utf8')).toContain(`"folkmoot": "file:${name}"`)
   const dockerfile = await readFile(join(directory, 'Dockerfile'), 'utf8')
@@ -208,9 +208,17 @@ test('a project of a tarball has it, and installs and starts as its image does',
   const words = JSON.parse(/^CMD (.+)$/m.exec(dockerfile)?.[1] ?? '[]') as readonly string[]
   expect(words).toEqual(['node', 'server.js'])
   const port = await freePort()
-  const env = { ...environment, PORT: String(port) }
+  // The image has no `.env`, and `docker run --env-file` passes its lines on as they are, with their quotes.
+  const lines = (await readFile(join(directory, '.env'), 'utf8')).matchAll(/^([A-Z_]+)=(.*)$/gm)
+  await rm(join(directory, '.env'))
+  const env = { ...environment, ...Object.fromEntries([...lines].map(([, key, value]) => [key, value])), PORT: String(port) }
   const app = watched('app', spawn(process.execPath, words.slice(1), { cwd: directory, env, stdio: ['ignore', 'pipe', 'pipe'] }))
-  await app.written('The API: ')
+  await expect.poll(() => app.out.stdout).toMatch(tokenLine)
+  const token = tokenLine.exec(app.out.stdout)?.[1]
+  const response = await fetch(`http://127.0.0.1:${port}/admin/v1/networks/my-app/`, {
+    headers: { authorization: `Bearer ${token}` },
+  })
+  expect(await response.json()).toMatchObject({ title: 'Painters #1' })
   const [, ...check] = JSON.parse(/HEALTHCHECK .* CMD (.+)$/m.exec(dockerfile)?.[1] ?? '[]') as readonly string[]
   const health = (at: number) => run(process.execPath, check, { env: { ...env, PORT: String(at) } })
   await health(port)

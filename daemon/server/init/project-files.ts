@@ -67,11 +67,11 @@ function templateFiles(...folders: readonly string[]): Readonly<Record<string, r
 
 const filled = (text: string, words: Texts): string => text.replaceAll(/\{\{(\w+)\}\}/g, (_, word: string) => words[word] ?? '')
 
-/** Values as `.env` has them, in quotes where they need some. */
+/** Values as `.env` has them, in quotes where they need some: Docker Compose would replace a `$NAME` outside of single ones. */
 const settingsOf = (values: Texts): Texts =>
   Object.fromEntries(
     Object.entries(values).map(([name, value]) => {
-      const written = ['', "'", '`', '"']
+      const written = [...(value.includes('$') ? [] : ['']), "'", '"', '`']
         .map((quote) => `${quote}${value}${quote}`)
         .find((text) => parseEnv(`A=${text}\nB=`)['A'] === value)
       if (written === undefined)

@@ -75,6 +75,12 @@ test('.env has the title and the first host as they were given, and .env.example
   for (const name of filesOf(folder)) expect(readFileSync(join(folder, name), 'utf8').replace(title, '')).not.toMatch(/\{\{\w/)
 })
 
+test('a $ in .env is in single quotes: outside of them Docker Compose replaces the name after it', async () => {
+  const folder = join(temporaryDirectory(), 'app')
+  await ended('folkmoot', 'init', folder, ...given, '--title', 'Win $HOME')
+  expect(readFileSync(join(folder, '.env'), 'utf8')).toContain("\nTITLE='Win $HOME'\n")
+})
+
 test('a folder that holds something is refused by name, and stays as it is', async () => {
   const folder = temporaryDirectory()
   writeFileSync(join(folder, '.kept'), '')
