@@ -5,6 +5,7 @@
  * - To add to a row, or to decide by it, take a `share` lock on it. The row stays, and others may add to it at the same time.
  * - To change or remove a row, or to let one in at a time, take an `update` lock first, then read what belongs to it.
  * - A transaction takes the strongest lock that it needs of a row first. Two that exchange `share` for `update` deadlock.
+ * - Every transaction that writes takes `use` of its network at the beginning. A change that makes the network read-only takes `close`.
  *
  * So nothing is ever added to a space, a post or a member that is being removed. Locks are taken in one order, so that no two
  * transactions wait for each other. The order is network, plan, custom field, member, subscription and purchase, collection,
