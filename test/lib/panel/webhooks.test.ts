@@ -38,6 +38,18 @@ test('an endpoint made by a form shows its token and secret once, and wants the 
   }
 })
 
+test('the page of an endpoint leads to who changed it', async () => {
+  const { get, post, community } = await createTestPanel()
+  await post('1/webhooks', { url: `${url}2`, name: 'Another' })
+  await post('1/webhooks', { url, name: 'Billing' })
+  const { id = '' } = (await community.endpoints.list('1')).find(({ name }) => name === 'Billing') ?? {}
+  const [, link = ''] = /href="[^"]*(1\/audit\?[^"]*)">Changes of this endpoint</.exec((await get(`1/webhooks/${id}`)).text) ?? []
+  const { status, text } = await get(link)
+  expect(status).toBe(200)
+  expect(text).toMatch(/ada@example\.org[\s\S]*endpoint\.added[\s\S]*Billing/)
+  expect(text).not.toContain('Another')
+})
+
 test('an address that is taken, or none, is refused next to its field, and the choice of events is kept', async () => {
   const { post, community } = await createTestPanel()
   await post('1/webhooks', { url })

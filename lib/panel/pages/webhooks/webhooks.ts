@@ -145,7 +145,8 @@ ${endpoint.format === 'standard' ? html`<dt>Signature</dt><dd>${endpoint.signed 
 ${endpoint.public_keys.length > 0 && html`<dt>Public key</dt><dd class="mono">${endpoint.public_keys.join(', ')}</dd>`}
 ${endpoint.old_token_until && html`<dt>Old token</dt><dd>Valid until ${time(endpoint.old_token_until)}</dd>`}
 ${endpoint.old_secrets_until && html`<dt>Old secret</dt><dd>Valid until ${time(endpoint.old_secrets_until)}</dd>`}
-<dt>Added</dt><dd>${time(endpoint.created_at)}</dd></dl>`,
+<dt>Added</dt><dd>${time(endpoint.created_at)}</dd></dl>
+<p><a href="${view.link('audit', { subject: `endpoint:${endpoint.id}` })}">Changes of this endpoint</a></p>`,
     ),
   )
 }
