@@ -159,6 +159,18 @@ test('resending all asks with count and filter, is paced, shows progress and can
   expect((await get('1/deliveries/resends/r1')).text).toContain('Stopped')
 })
 
+test('resending what failed, when only waiting deliveries are left, says so and begins nothing', async () => {
+  const { get } = await createTestPanel(admin, { relay: relayOf({ 1: [] }) })
+  const since = '2026-01-01T00:00'
+  const { status, headers } = await get(`1/deliveries/resend?all=1&state=dead&last_attempt_since=${since}`)
+  expect(status).toBe(303)
+  const back = `1/deliveries?${new URLSearchParams({ last_attempt_since: since, done: 'none' })}`
+  expect(headers.get('location')).toBe(`../../${back}`)
+  const { text } = await get(back)
+  expect(text).toContain('No delivery matches, so nothing is resent.')
+  expect(text).toMatch(/waiting one is retried by itself, or by “Try now” on its page/)
+})
+
 test('the selected deliveries are resent, and at least one must be selected', async () => {
   const relay = relayOf({ 1: [failed, deliveryOf('f2')] })
   const { get, post } = await createTestPanel(admin, { relay })

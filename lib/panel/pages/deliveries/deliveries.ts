@@ -123,6 +123,7 @@ ${mayResend && html`<td class="pick">${each.state !== 'pending' && html`<input t
       'Deliveries',
       html`<div class="head"><h1>Deliveries</h1></div>
 ${view.query.get('done') === 'nothing' && news('bad', html`<p>Nothing is selected. Select at least one delivery.</p>`)}
+${view.query.get('done') === 'none' && news('calm', html`<p>No delivery matches, so nothing is resent. A waiting one is retried by itself, or by “Try now” on its page.</p>`)}
 ${relayNote(result)}${filterForm(view, given, endpoints)}${resend}
 ${isWrong ? nothingListed(given.problems) : result.there && (items.length > 0 ? listed : none)}
 ${isPartial && items.length > 0 && html`<p class="soft">${more}</p>`}<nav class="pager" aria-label="Pages">${after !== '' && html`<a href="${view.link('deliveries', given.query)}">Newest</a>`}

@@ -47,6 +47,10 @@ async function confirm(view: View): Promise<PanelResponse> {
   const count = selection.ids
     ? { count: selection.ids.length, exact: true }
     : requireValue(await callRelay(view, (relay) => relay.count({ ...selection, network_id: view.id })))
+  if (count.count === 0) {
+    const { state: _, ...others } = query
+    return seeOther(view.link('deliveries', { ...others, done: 'none' }))
+  }
   const many = count.count === 1 && count.exact ? '1 delivery' : `${counted(count)} deliveries`
   const nameOf = endpointNames(await view.community.endpoints.list(view.id))
   const text = html`${selection.ids ? html`<p>The selected ones.</p>` : described({ state: 'dead', ...query }, nameOf)}
