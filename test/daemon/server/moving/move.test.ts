@@ -40,6 +40,8 @@ const writers = 6
 const crowd = soaking ? 20_000 : 3_000
 const [kills, before, after] = [rounds(3, 12), 40, 40]
 const network = '1'
+/** Long enough for a receiver that is down. */
+const schedule = Array.from({ length: 100 }, () => '1').join()
 /** The relay of the target sends from here, and the other one from 127.0.0.1. */
 const targetAddress = '127.0.0.2'
 
@@ -65,9 +67,10 @@ async function prepared(place: Place, url: string) {
   return { token, space: String(space.id) }
 }
 
-/** Counts the deliveries of each post, by the side that has sent them. */
+/** Counts the deliveries of each post, by the side that has sent them. While it is down, it refuses those of the source. */
 async function receiver() {
   const seen = new Map<string, ('source' | 'target')[]>()
+  const state = { isDown: false }
   const http = createServer((request, response) => {
     let text = ''
     request.setEncoding('utf8').on('data', (piece) => {
@@ -76,13 +79,14 @@ async function receiver() {
     request.on('end', () => {
       const { title } = JSON.parse(text).payload
       const side = request.socket.remoteAddress?.endsWith(targetAddress) ? 'target' : 'source'
+      if (side === 'source' && state.isDown) return void response.writeHead(503).end()
       seen.set(title, [...(seen.get(title) ?? []), side])
       response.writeHead(204).end()
     })
   }).listen(0, '127.0.0.1')
   onTestFinished(() => void http.close())
   await new Promise((resolve) => http.once('listening', resolve))
-  return { seen, url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/` }
+  return { seen, state, url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/` }
 }
 
 /** Kills a copy after some of its transactions. @returns whether it was killed in time */
@@ -102,15 +106,15 @@ async function killed({ child, ended }: Command, target: Storage, transactions: 
 }
 
 const moves = [
-  ['SQLite', 'PostgreSQL', sqlite, postgres],
-  ['PostgreSQL', 'SQLite', postgres, sqlite],
-  ['PostgreSQL', 'PostgreSQL', postgres, postgres],
-  ['SQLite', 'SQLite', sqlite, sqlite],
+  ['SQLite', 'PostgreSQL', 'a receiver', sqlite, postgres],
+  ['PostgreSQL', 'SQLite', 'a receiver that is down', postgres, sqlite],
+  ['PostgreSQL', 'PostgreSQL', 'a receiver', postgres, postgres],
+  ['SQLite', 'SQLite', 'a receiver that is down', sqlite, sqlite],
 ] as const
 
 test.each(soaking ? moves : moves.slice(0, 2))(
-  'from %s to %s nothing that was acknowledged is lost, and no event is delivered by both sides',
-  async (_f, _t, from, to) => {
+  'from %s to %s, with %s, nothing that was acknowledged is lost, and no event is delivered by both sides',
+  async (_f, _t, kind, from, to) => {
     const [source, target] = [from(), to()]
     const hook = await receiver()
     const { token, space } = await prepared(source, hook.url)
@@ -119,7 +123,7 @@ test.each(soaking ? moves : moves.slice(0, 2))(
     const flags = ['--allow-http', '--json', '--port', '0'] as const
     const servers = [1, 2].map(() => run('folkmoot', 'serve', '--storage', source.address, ...flags))
     const there = begun('serve', '--storage', target.address, ...flags)
-    const relayFlags = ['--allow-http', '--allow-private', '--retry-schedule', '1,1,1,1,1'] as const
+    const relayFlags = ['--allow-http', '--allow-private', '--retry-schedule', schedule, '--breaker-cooldown', '1'] as const
     begunRelay('run', '--outbox', source.address, ...relayFlags)
     begunRelay('run', '--outbox', target.address, ...relayFlags, '--source-address', targetAddress)
     const urlOf = async ({ firstLine }: Pick<Command, 'firstLine'>): Promise<string> => JSON.parse(await firstLine()).url
@@ -157,6 +161,9 @@ test.each(soaking ? moves : moves.slice(0, 2))(
     await expect.poll(() => acknowledged.source.size).toBeGreaterThan(before)
     servers[0]?.child.kill('SIGKILL')
     await expect.poll(() => acknowledged.source.size).toBeGreaterThan(2 * before)
+    hook.state.isDown = kind === 'a receiver that is down'
+    const late = acknowledged.source.size
+    await expect.poll(() => acknowledged.source.size).toBeGreaterThan(late + before)
     const update = ['networks', 'update', network, '--storage'] as const
     await folkmoot(...update, source.address, '--read-only')
     const copy = ['copy', '--from', source.address, '--to', target.address, '--network', network] as const
@@ -168,12 +175,15 @@ test.each(soaking ? moves : moves.slice(0, 2))(
     const sides = ['--a', routes[1] ?? '', '--b', targetUrl, '--a-token', token, '--b-token', token] as const
     await folkmoot('diff', ...sides, '--network', network, '--sample', '3')
     const pending = ['deliveries', '--outbox', source.address, '--network-id', network, '--state', 'pending', '--json'] as const
-    await expect.poll(async () => (await ended('folkmoot-relay', ...pending)).stdout).toBe('')
+    const isPending = async () => (await ended('folkmoot-relay', ...pending)).stdout !== ''
+    if (hook.state.isDown) expect(await isPending()).toBe(true)
+    else await expect.poll(isPending).toBe(false)
     routes = [targetUrl]
     await folkmoot(...update, target.address, '--no-read-only')
     await expect.poll(() => acknowledged.target.size).toBeGreaterThan(after)
     isStopped = true
     await all
+    hook.state.isDown = false
 
     const reached = createCommunity({ storage: targetStorage })
     const titles: string[] = []
