@@ -155,7 +155,7 @@ an empty variable counts as not set, and an error names the variable that it may
 |---|---|
 | \`FOLKMOOT_STORAGE\` | \`--storage\` of \`folkmoot\` |
 | \`FOLKMOOT_SERVER\` | \`--server\` of \`folkmoot\`. A \`--storage\` on the command line overrides it |
-| \`FOLKMOOT_NETWORK\` | \`--network\` of \`folkmoot\`, \`--network-id\` of the relay, which takes the id alone. \`resend\` still needs another condition, or \`--all\` |
+| \`FOLKMOOT_NETWORK\` | \`--network\` of \`folkmoot\`, not of \`copy\`, which would leave networks out; \`--network-id\` of the relay, which takes the id alone. \`resend\` still needs another condition, or \`--all\` |
 | \`FOLKMOOT_OUTBOX\` | \`--outbox\` of both programs. A storage that holds its own outbox takes its own address, too, and a \`--storage\` of that kind on the command line overrides the variable |
 | \`FOLKMOOT_TOKEN\` | \`--token\` of \`folkmoot mcp\` and \`pull\`. A \`--token-file\` overrides it |
 `
