@@ -12,5 +12,8 @@ export function ownProject(here = import.meta.dirname): string | undefined {
   return directory !== '' && existsSync(join(directory, 'package.json')) ? directory : undefined
 }
 
-/** How to run this program again, for commands that people copy: the programs of a project are found only by npx. */
-export const ownCommand = (): string => (ownProject() === undefined ? 'folkmoot' : 'npx folkmoot')
+/** How to run this program again, for commands that people copy: npx finds the programs of a project, and npm those of a checkout. */
+export function ownCommand(): string {
+  if (import.meta.filename.endsWith('.ts')) return 'npm run -s folkmoot --'
+  return ownProject() === undefined ? 'folkmoot' : 'npx folkmoot'
+}

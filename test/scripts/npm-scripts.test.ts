@@ -54,6 +54,15 @@ test.each(shells)('a signal to npm ends the server in good order, behind a %s sh
   await begun.ended
 })
 
+test('the command for the panel that npm start shows works in the checkout', async () => {
+  const storage = `lowdb:${join(temporaryDirectory(), 'db.json')}`
+  const begun = await npm(temporaryDirectory(), 'usual', 'start', '--', '--port', '0', '--storage', storage)
+  const [, command = ''] = /another one:\)\n +(.+)\n/.exec(await begun.written('Webhooks go to')) ?? []
+  const link = watched('sh', spawn('sh', ['-c', command], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] }))
+  expect([await link.ended, link.out.stderr]).toEqual([0, expect.stringMatching(/^The link works once/)])
+  expect((await fetch(link.out.stdout.trim(), { redirect: 'manual' })).status).toBe(303)
+})
+
 test.each(shells)('a signal to npm ends the relay in good order, behind a %s shell', async (shell) => {
   const begun = await npm(
     temporaryDirectory(),

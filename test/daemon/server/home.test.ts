@@ -16,9 +16,9 @@ const storages: readonly (readonly [string, () => string])[] = [
   ['memory', () => 'memory:'],
 ]
 
-/** The words of a command as a shell takes them. */
+/** The words of a command as a shell takes them, after `folkmoot --`, by which a checkout runs. */
 const words = (command: string): readonly string[] =>
-  [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '').slice(1)
+  [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '').slice(2)
 
 /** Opens the link that a command prints. */
 async function opens(args: readonly string[]): Promise<number> {
@@ -30,11 +30,11 @@ async function opens(args: readonly string[]): Promise<number> {
 test.each(storages)('on %s the commands that the server shows for its panel work as they stand', async (_, address) => {
   const storage = address()
   const server = begun('serve', '--allow-http', '--port', '0', '--storage', storage)
-  const greeting = await server.written('folkmoot keys create')
-  const [, inGreeting = ''] = /^ +(folkmoot panel-link .*)$/m.exec(greeting) ?? []
+  const greeting = await server.written('folkmoot -- keys create')
+  const [, inGreeting = ''] = /^ +npm run -s (folkmoot -- panel-link .*)$/m.exec(greeting) ?? []
   const [, url = ''] = /listens on (\S+)/.exec(greeting) ?? []
   const page = await (await fetch(`${url}/admin/panel/`)).text()
-  const [, onPage = ''] = /<code>(folkmoot panel-link [^<]*)<\/code>/.exec(page) ?? []
+  const [, onPage = ''] = /<code>npm run -s (folkmoot -- panel-link [^<]*)<\/code>/.exec(page) ?? []
   expect(await opens(words(inGreeting))).toBe(303)
   expect(await opens(words(onPage))).toBe(303)
   // Other servers in memory may run.
@@ -47,8 +47,8 @@ test.each(storages)('an empty server on %s shows the commands that make a networ
   const server = begun('serve', '--allow-http', '--port', '0', '--storage', address())
   const greeting = `${await server.written("--scope '*'")}--scope '*'`
   expect(greeting).toContain('There is no network yet.')
-  const [, network = ''] = /^ +(folkmoot networks create [\s\S]*?[^\\])\n/m.exec(greeting) ?? []
-  const [, key = ''] = /^ +(folkmoot keys create .*)$/m.exec(greeting) ?? []
+  const [, network = ''] = /^ +npm run -s (folkmoot -- networks create [\s\S]*?[^\\])\n/m.exec(greeting) ?? []
+  const [, key = ''] = /^ +npm run -s (folkmoot -- keys create .*)$/m.exec(greeting) ?? []
   expect((await folkmoot(...words(network.replaceAll('\\\n', ' ')))).refused).toBeUndefined()
   const { lines } = await folkmoot(...words(key))
   const [, url = ''] = /listens on (\S+)/.exec(greeting) ?? []

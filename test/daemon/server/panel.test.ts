@@ -60,7 +60,7 @@ async function enter(url: string): Promise<string> {
 test('no one enters without a link, and the page names the command for one', async () => {
   const reply = await get(at(''))
   expect(reply.status).toBe(403)
-  expect(await reply.text()).toContain('folkmoot panel-link')
+  expect(await reply.text()).toContain('folkmoot -- panel-link')
   expect(reply.headers.get('content-security-policy')).toContain("default-src 'none'")
   expect((await get(at('1/keys'))).status).toBe(403)
   expect((await get(at(''), { cookie: `folkmoot-panel-${new URL(server.facts.url).port}=guess` })).status).toBe(403)
@@ -73,7 +73,7 @@ test.each(['', '1', '1/keys', '1/webhooks/5/edit', 'no/such/page'])(
     for (const method of ['GET', 'POST']) {
       const reply = await fetch(at(page), { method, headers: { 'sec-fetch-site': 'same-origin' } })
       const text = await reply.text()
-      expect([reply.status, text.includes('folkmoot panel-link'), text.includes('Sign in')]).toEqual([403, true, true])
+      expect([reply.status, text.includes('folkmoot -- panel-link'), text.includes('Sign in')]).toEqual([403, true, true])
       const style = /href="([^"]+\.css)"/.exec(text)?.[1] ?? ''
       expect((await get(new URL(style, at(page)).href)).status).toBe(200)
     }
