@@ -14,7 +14,7 @@ import { startIngest } from './ingest/ingest.ts'
 import { type Maintenance, startMaintenance } from './maintenance.ts'
 import { openOperatorStore, openStore } from './open-store.ts'
 import { createPollLoop } from './poll-loop.ts'
-import { createScheduler, type Scheduler } from './schedule/scheduler.ts'
+import { createScheduler, type Scheduler, storeGrace } from './schedule/scheduler.ts'
 import type { Resolve } from './send/guard.ts'
 import type { ProxyNews } from './send/proxy-gate.ts'
 import { systemResolve } from './send/resolve.ts'
@@ -76,13 +76,15 @@ export interface Relay {
   /**
    * Ingests nothing more, waits for attempts in flight, and releases everything. An attempt that does not end in time is
    * aborted. It uses up no attempt and is sent again by the next relay. May be called again, with a shorter grace.
-   * @param grace milliseconds, 15 s by default
+   * @param grace milliseconds, 15 s by default; a store that does not respond adds 3 s at most
    */
   close(grace?: number): Promise<void>
 }
 
 /** No second attempt is in flight for so long that this would be too short: it is longer than any time-out. */
 const defaultGrace = 15_000
+/** What a database that does not respond has to itself is left behind so many milliseconds after everything else. */
+const closeGrace = 1000
 /** A relay that is at one tick for longer than this, in milliseconds, is not alive. */
 export const stuckLimit = 30_000
 
@@ -151,6 +153,13 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
 
     let closing: Promise<void> | undefined
     async function close(grace: number): Promise<void> {
+      const { promise: late, resolve } = Promise.withResolvers<void>()
+      const cancel = clock.timer(grace + storeGrace + closeGrace, resolve)
+      await Promise.race([release(grace), late])
+      cancel()
+    }
+
+    async function release(grace: number): Promise<void> {
       // Nothing more is started from now on, or what a second call aborts would be sent again while the outbox is read to its end.
       await Promise.all([scheduler.stop(grace), ingest.stop(), maintenance.stop()])
       await watcher.stop()

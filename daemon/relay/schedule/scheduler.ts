@@ -86,8 +86,8 @@ export interface Scheduler {
 const regainPause = 1000
 /** A tick runs at least this often while something waits, in milliseconds: so a jump of the clock is noticed. */
 const longestPause = 60_000
-/** So many milliseconds after the grace nothing is waited for any more. */
-const storeGrace = 2000
+/** So many milliseconds after the grace no result is waited for any more. */
+export const storeGrace = 2000
 
 const proxyNotice = (kind: 'proxy.failed' | 'proxy.recovered', text: string): Notice => ({
   ...{ kind, text },

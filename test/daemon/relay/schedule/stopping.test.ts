@@ -78,3 +78,30 @@ test('a relay that stops in the middle of a tick records nothing more once its s
   await pass(50)
   expect(calls.indexOf('close')).toBe(calls.length - 1)
 })
+
+test('a relay whose outbox and store do not respond at all stops all the same', async () => {
+  const directory = temporaryDirectory()
+  await (await openOutbox({ directory })).close()
+  const store = await openSqliteStore(storePath(directory))
+  let isSilent = false
+  const silenced = new Set<string>()
+  const unlessSilent = <T>(what: string, work: () => Promise<T>): Promise<T> => {
+    if (!isSilent) return work()
+    silenced.add(what)
+    return new Promise<T>(() => undefined)
+  }
+  const inner = outboxDirectory(directory)
+  const relay = await startRelay({
+    outbox: directory,
+    source: { ...inner, read: (positions, limit) => unlessSilent('outbox', () => inner.read(positions, limit)) },
+    store: {
+      ...store,
+      poll: () => unlessSilent('store', store.poll),
+      close: () => unlessSilent('closing', store.close),
+    },
+  })
+  isSilent = true
+  await until(() => silenced.has('outbox') && silenced.has('store'), 'nothing responds')
+  await relay.close(0)
+  await store.close()
+})
