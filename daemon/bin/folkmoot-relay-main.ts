@@ -67,7 +67,11 @@ try {
   if (text !== '') process.stderr.write(text)
   process.exitCode = code
 } finally {
-  if (log) await written(log)
+  if (log) {
+    await written(log)
+    // Connections to a database that does not respond would keep the process for a while.
+    process.exit()
+  }
 }
 
 /** Waits until the log is written. If its reader has stopped reading, its last lines are left out, and the process ends. */
