@@ -8,6 +8,7 @@ import { usageLine } from '../json.ts'
 import { type Ask, type Output, type Paint, unpainted } from '../output.ts'
 import { applyEnvPrecedence, variableOption } from '../variables.ts'
 import { backupCommands } from './backup/program.ts'
+import { storageForms } from './commands/common-options.ts'
 import {
   auditCommands,
   endpointCommands,
@@ -21,7 +22,6 @@ import {
   panelLinkCommand,
   triggerCommand,
 } from './commands/program.ts'
-import { storageForms } from './commands/shared-options.ts'
 import { listenCommand } from './listen/command.ts'
 import { mcpCommand } from './mcp/command.ts'
 import { movingCommands } from './moving/program.ts'

@@ -1,7 +1,7 @@
 /** The options of `backup` and `restore`. */
 import type { Command } from 'commander'
+import { withPlace } from '../commands/common-options.ts'
 import type { ProgressHost } from '../commands/progress-line.ts'
-import { withPlace } from '../commands/shared-options.ts'
 
 const place = (command: Command): Command =>
   withPlace(command)

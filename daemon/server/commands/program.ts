@@ -4,11 +4,11 @@ import { auditActions } from '../../../lib/audit-actions.ts'
 import type { Ask, Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
 import { projectHosts, projectStorages } from '../init/choices.ts'
+import { changing, list, onNetwork, onStorage, port, seconds, wide } from './common-options.ts'
 import type { EndpointFlags } from './endpoints/changes.ts'
 import { withAttributes } from './endpoints/options.ts'
 import { exportSubjects } from './members/filter-flags.ts'
 import { filterOptions } from './members/filters.ts'
-import { changing, list, onNetwork, onStorage, port, seconds, wide } from './shared-options.ts'
 
 const plan = (): Option =>
   new Option('--plan <name>', 'its plan, which sets the rate limit').choices(['standard', 'premium', 'unlimited'])

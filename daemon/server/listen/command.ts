@@ -1,6 +1,6 @@
 /** The options of `folkmoot listen`. */
 import { type Command, Option } from 'commander'
-import { list, onNetwork, port } from '../commands/shared-options.ts'
+import { list, onNetwork, port } from '../commands/common-options.ts'
 import type { Running } from '../serve/serve.ts'
 import type { ListenFlags } from './flags.ts'
 import type { Terminal } from './listen.ts'

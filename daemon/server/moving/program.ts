@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { UsageError } from '../../usage.ts'
 import { variableOption } from '../../variables.ts'
-import { list, networkOption, storageForms } from '../commands/shared-options.ts'
+import { list, networkOption, storageForms } from '../commands/common-options.ts'
 import { withToken } from '../credentials/token-options.ts'
 import type { MovingHost } from './progress.ts'
 

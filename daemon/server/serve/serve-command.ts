@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { Output } from '../../output.ts'
-import { withStorage } from '../commands/shared-options.ts'
+import { withStorage } from '../commands/common-options.ts'
 import type { Running } from './serve.ts'
 import { type ServeFlags, withServeFlags } from './serve-flags.ts'
 

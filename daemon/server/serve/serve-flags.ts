@@ -2,8 +2,8 @@
 import { type Command, Option } from 'commander'
 import { orders } from '../../../lib/outbox/values.ts'
 import type { EncryptionFlags } from '../../encryption-keys.ts'
+import { list, port } from '../commands/common-options.ts'
 import type { StorageFlags } from '../commands/operator.ts'
-import { list, port } from '../commands/shared-options.ts'
 import { faultKinds } from '../faults/kinds.ts'
 
 /** An option without its name. Its value is `undefined` if it may be left out. */

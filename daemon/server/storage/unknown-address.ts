@@ -1,6 +1,6 @@
 import { withoutPassword } from '../../../lib/base/without-password.ts'
 import { UsageError } from '../../usage.ts'
-import { storageForms } from '../commands/shared-options.ts'
+import { storageForms } from '../commands/common-options.ts'
 
 /** An address of no known form, with the one that may have been meant. */
 export function unknownStorage(option: string, address: string): UsageError {

@@ -6,7 +6,7 @@ import type { Filter } from '../../../../lib/outbox/filter.ts'
 import { audiences, formats, orders } from '../../../../lib/outbox/values.ts'
 import type { Column } from '../../../table.ts'
 import { UsageError } from '../../../usage.ts'
-import { list } from '../shared-options.ts'
+import { list } from '../common-options.ts'
 
 /** The flags of the options below. */
 export interface AttributeFlags {
