@@ -17,7 +17,7 @@ async function confirm(view: View): Promise<PanelResponse> {
     : {
         ...{ title: 'Make the network read-only?', button: 'Make it read-only', back },
         text: html`<p>Its API refuses every write with a 503 that says when to try again, and so do the forms of the panel. Reads and
-deliveries go on. Afterwards no write that was under way is added any more.</p>`,
+deliveries go on. Writes that are under way end first.</p>`,
       }
   const fields = html`<input type="hidden" name="read_only" value="${String(!view.network.read_only)}">`
   return page(layout(view, question.title, confirmation({ ...question, fields })))
