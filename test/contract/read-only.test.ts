@@ -215,6 +215,31 @@ test('a hook that may have side effects is not called', async () => {
   expect(called).toEqual([])
 })
 
+test('an endpoint is registered as it is, as hosts do when they start, and not otherwise', async () => {
+  const { community } = await createSeededCommunity()
+  const url = 'https://start.example/hook'
+  const given = { network: '1', url, name: 'Own', token: true, secrets: true, events: ['PostCreatedHook'] } as const
+  const { token, secrets, ...made } = await community.endpoints.upsert(given)
+  const listed = await community.endpoints.upsert({
+    network: '1',
+    url: 'https://listed.example/',
+    token: 'k',
+    headers: { 'x-a': 'b' },
+  })
+  await community.networks.update('1', { read_only: true })
+  expect([token, secrets]).toEqual([expect.any(String), [expect.any(String)]])
+  expect(await community.endpoints.upsert(given)).toEqual(made)
+  expect(await community.endpoints.upsert({ network: '1', url: listed.url, token: 'k', headers: { 'x-a': 'b' } })).toEqual(listed)
+  for (const change of [
+    { name: 'Other' },
+    { token: 'other' },
+    { secrets: null },
+    { events: null },
+    { url: 'https://new.example/' },
+  ])
+    await expect(community.endpoints.upsert({ ...given, ...change })).rejects.toMatchObject({ status: 503, body })
+})
+
 test('a repeated request is refused, too, and gets its first response when the network goes on', async () => {
   const { community, send } = await createSeededCommunity()
   const create = () => send('tags.create', { body: { title: 'Once' }, headers: { 'idempotency-key': 'k' } })

@@ -50,9 +50,10 @@ import {
 /** The calls about webhook endpoints. A network is named by its id or subdomain. Relays read it from the outbox. */
 export interface Endpoints {
   /**
-   * Registers an endpoint, or changes the one of this network with the same URL: omitted fields stay.
+   * Registers an endpoint, or changes the one of this network with the same URL: omitted fields stay. While the network is read-only
+   * it takes an endpoint only as it is.
    * @returns also the token and the secrets that this call has made, and no others
-   * @throws ApiError 404, 422 when a value is refused, or a new endpoint has no token
+   * @throws ApiError 404, 422 when a value is refused, or a new endpoint has no token, 503 when the network is read-only
    */
   upsert(endpoint: NewEndpoint): Promise<RegisteredEndpoint>
   /**
@@ -137,6 +138,23 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
     return rows.some((row) => row.url === href)
   }
 
+  /**
+   * The endpoint with this address while the network is read-only, if it is as given: hosts register theirs at each start, and
+   * have to start then, too.
+   */
+  async function standing(name: Id | number, fields: EndpointInput): Promise<Endpoint | undefined> {
+    const { id, read_only } = await networks.show(name)
+    if (!read_only) return undefined
+    return changes.read(id, async (tx) => {
+      const known = (await tx.find(webhookEndpoints, {})).find(({ url }) => url === fields.url)
+      if (!known) return undefined
+      const columns = await columnsOf(chance, fields, known)
+      const before = Object.entries(await encryption.open(known))
+      const wanted = Object.entries({ ...Object.fromEntries(before), ...columns })
+      return JSON.stringify(wanted) === JSON.stringify(before) ? shown(known) : undefined
+    })
+  }
+
   /** Changes what is given, with the line of the audit. */
   async function write(tx: HostTx, before: EndpointRow, { url: named, ...rest }: EndpointInput) {
     // A caller that writes back what it was shown changes nothing.
@@ -194,6 +212,8 @@ export function endpointsOf({ clock, limits, encryption, chance }: Settings, cha
   return {
     async upsert(given) {
       const { network, ...fields } = await checkedUpsert(given)
+      const there = await standing(network, fields)
+      if (there) return there
       return change(network, async (tx) => {
         const known = (await tx.find(webhookEndpoints, {})).find(({ url }) => url === fields.url)
         if (known) {
