@@ -2,7 +2,9 @@
 import type { Community } from '../../../lib/index.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
 import type { Output } from '../../output.ts'
+import { UsageError } from '../../usage.ts'
 import type { Receiver } from '../http/receiver.ts'
+import { ownCommand } from '../own-project.ts'
 import { scroll } from '../serve/banner.ts'
 import type { ServeFlags } from '../serve/serve-flags.ts'
 import { demoNetwork } from './made.ts'
@@ -13,7 +15,10 @@ export interface Demo {
   readonly receiver: Receiver | undefined
 }
 
-/** @param keys of the endpoints in `--webhook-url`, in their order */
+/**
+ * @param keys of the endpoints in `--webhook-url`, in their order
+ * @throws UsageError when its network is read-only: each start makes a token
+ */
 export async function startDemo(
   community: Community,
   storage: Storage,
@@ -22,6 +27,10 @@ export async function startDemo(
   out: Output,
 ): Promise<Demo> {
   const calls = community.by({ actor: 'folkmoot serve --demo' })
+  if ((await community.networks.find(demoNetwork.id))?.read_only)
+    throw new UsageError(
+      `the network of the demo is read-only: take writes again by "${ownCommand()} networks update --no-read-only"`,
+    )
   const token = await seedDemo(calls, storage)
   const ownReceiver = flags.relay && !flags.json && flags.webhookUrl.length === 0
   const receiver = ownReceiver ? await registerReceiver(calls, out) : undefined

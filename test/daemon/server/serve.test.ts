@@ -39,6 +39,19 @@ test('serve --json prints one line with all that a program needs, and ends clean
   expect(server.out.stderr).toBe('')
 })
 
+test('a demo whose network is read-only does not start, and says what to do', async () => {
+  const storage = ['--storage', `sqlite:${join(temporaryDirectory(), 'db.sqlite')}`]
+  const server = run('folkmoot', ...demo, ...storage)
+  await server.firstLine()
+  server.child.kill('SIGTERM')
+  await server.ended
+  const update = (flag: string) => ended('folkmoot', 'networks', 'update', flag, ...storage)
+  expect((await update('--read-only')).code).toBe(0)
+  const refused = await ended('folkmoot', ...demo, ...storage)
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/is read-only: .*networks update --no-read-only/)])
+  expect((await update('--no-read-only')).code).toBe(0)
+})
+
 test('a server whose log no one reads any more continues to respond', async () => {
   const directory = temporaryDirectory()
   const server = run('folkmoot', ...demo, '--access-log', '--storage', `lowdb:${join(directory, 'db.json')}`)
