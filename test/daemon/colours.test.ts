@@ -13,7 +13,12 @@ const esc = String.fromCharCode(27)
 const directory = mkdtempSync(join(tmpdir(), 'folkmoot-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 const storage = `sqlite:${join(directory, 'db.sqlite')}`
-const { FORCE_COLOR: _, NO_COLOR: __, ...plain } = environment() as NodeJS.ProcessEnv
+/** Without what Node or a CI has set about colours: with `CI`, Node takes a terminal for one without them. */
+const plain = Object.fromEntries(
+  Object.entries(environment()).filter(
+    ([name]) => !/^(?:FORCE_COLOR|NO_COLOR|NODE_DISABLE_COLORS|CI|TEAMCITY_VERSION)$/.test(name),
+  ),
+)
 
 beforeAll(async () => {
   const named = ['--subdomain', 'one', '--title', 'One', '--owner-email', 'ada@example.org', '--owner-name', 'Ada']
