@@ -173,11 +173,11 @@ export interface AnyOperation {
 }
 
 /** An operation as its file exports it: what a direct call needs of its types, and no more. */
-export interface Operation<Name extends string, Input, Result, Body = unknown> extends AnyOperation {
+export interface Operation<Name extends string, Input, Result, Body = unknown, Also = unknown> extends AnyOperation {
   /** `<group>.<verb>`, unique: the operation's id in documents, logs and direct calls. */
   readonly id: Name
   /** Types only; never set. */
-  readonly '~types'?: { readonly input: Input; readonly result: Result; readonly body: Body }
+  readonly '~types'?: { readonly input: Input; readonly result: Result; readonly body: Body; readonly also: Also }
 }
 
 /** The page that a direct call requests, as the query of a request would. */
@@ -233,13 +233,14 @@ export function operation<
   Prepared = undefined,
 >(
   declaration: Declaration<Name, Also, Path, Q, B, R, E, Nothing, Prepared>,
-): Operation<Name, InputOf<Path, Q, B, R>, ResultOf<R, Nothing>, Output<B>> {
+): Operation<Name, InputOf<Path, Q, B, R>, ResultOf<R, Nothing>, Output<B>, Also> {
   const status = declaration.status ?? (declaration.returns ? 200 : 204)
   return Object.freeze({ errors: [], emits: [], ...declaration, status }) as unknown as Operation<
     Name,
     InputOf<Path, Q, B, R>,
     ResultOf<R, Nothing>,
-    Output<B>
+    Output<B>,
+    Also
   >
 }
 

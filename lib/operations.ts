@@ -75,10 +75,14 @@ export const operations: readonly AnyOperation[] = Object.freeze(Object.values<A
 
 type Resources = typeof resources
 type ById = {
-  [Key in keyof Resources as Resources[Key] extends Operation<infer Name, unknown, unknown> ? Name : never]: Resources[Key]
+  [Key in keyof Resources as Resources[Key] extends Operation<infer Name, unknown, unknown, unknown, infer Also>
+    ? Name | Extract<Also, string>
+    : never]: Resources[Key]
 }
-/** The name of an operation: `members.create`. */
+/** The id of an operation, such as `members.update`, or of its second method, such as `members.replace`. */
 export type OperationId = keyof ById
+/** The id that an operation itself has, whichever method a request uses. */
+export type OwnOperationId = Resources[keyof Resources]['id']
 /** The argument of a direct call of an operation. */
 export type OperationInput<Name extends OperationId> = ById[Name] extends Operation<string, infer Input, unknown> ? Input : never
 /** The result of a direct call of an operation. */

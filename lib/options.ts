@@ -20,7 +20,7 @@ import type { PermalinkKind } from './context.ts'
 import type { CommittedEvent } from './events/catalogue.ts'
 import { reporterOf } from './kernel/report.ts'
 import { defaultLimits, type Limits } from './limits.ts'
-import type { OperationBody, OperationId } from './operations.ts'
+import type { OperationBody, OwnOperationId } from './operations.ts'
 import { encryptionKeyBytes, encryptionKeyRule, keyRing } from './outbox/encryption.ts'
 import type { Ports } from './ports.ts'
 import type { BeforeCall, FaultContext, HostPrincipal, RateLimiter, Settings, Warn } from './settings.ts'
@@ -29,7 +29,7 @@ import type { Id } from './storage/table.ts'
 import { traced } from './storage/traced.ts'
 
 /** The request for one operation, as a hook sees it. */
-interface BeforeOperation<Name extends OperationId> extends BeforeCall {
+interface BeforeOperation<Name extends OwnOperationId> extends BeforeCall {
   /** The operation's id, which selects the type of `body`. PUT has the id of PATCH. */
   readonly id: Name
   /** Parsed by the operation's schema. */
@@ -37,7 +37,7 @@ interface BeforeOperation<Name extends OperationId> extends BeforeCall {
 }
 
 /** The request that a hook may veto. Compare `id`, and TypeScript narrows `body`. */
-export type BeforeHook = { [Name in OperationId]: BeforeOperation<Name> }[OperationId]
+export type BeforeHook = { [Name in OwnOperationId]: BeforeOperation<Name> }[OwnOperationId]
 
 /** Code of the host around operations. */
 export interface Hooks {

@@ -1,6 +1,8 @@
 /** The compiler's view of the library's types. These tests fail in `npm run check:types`, before they run. */
-import { expect, test } from 'vitest'
-import { ApiError, type Community, type Hooks, type WebhookEvent } from '../../lib/index.ts'
+import { expect, expectTypeOf, test } from 'vitest'
+import { ApiError, type Community, type Hooks, type OperationId, type WebhookEvent } from '../../lib/index.ts'
+import { routesOf } from '../../lib/operation.ts'
+import { operations } from '../../lib/operations.ts'
 import { createTestCommunity } from '../support/community.ts'
 import { createSeededCommunity, seeded } from '../support/seed.ts'
 
@@ -85,4 +87,45 @@ test('the query of a direct call has the parameters of its operation', async () 
   await community.call('tags.list', { network, query: { title: 'Oil' } })
   // @ts-expect-error: the operation has no parameters
   await community.call('me.show', { network, query: { page: 1 } })
+})
+
+/** The ids under which an operation also accepts a second method. */
+const second = [
+  'badges.replace',
+  'collections.replace',
+  'courseworks.replace',
+  'custom_fields.replace',
+  'events.replace',
+  'invites.replace',
+  'members.replace',
+  'options.replace',
+  'plan_invites.resend_put',
+  'polls.replace',
+  'posts.replace',
+  'rsvps.replace',
+  'space_members.replace',
+  'spaces.replace',
+  'tags.replace',
+] as const satisfies readonly OperationId[]
+
+test('direct calls and previews take the ids of second methods, and a hook gets those of the first', async () => {
+  const before: string[] = []
+  const hooks: Hooks = {
+    before: ({ id }) => {
+      // @ts-expect-error: PUT has the id of PATCH
+      before.push(id === 'tags.replace' ? 'never' : id)
+    },
+  }
+  const { community } = await createTestCommunity({ hooks })
+  const network = '1'
+  const { id } = await community.call('tags.create', { network, body: { title: 'Oil' } })
+  const replace = { network, params: { id }, body: { title: 'Ink' } }
+  expectTypeOf((await community.preview('tags.replace', replace)).result.title).toEqualTypeOf<string>()
+  expect((await community.call('tags.replace', replace)).title).toBe('Ink')
+  expect(before).toEqual(['tags.create', 'tags.update', 'tags.update'])
+  expect(
+    routesOf(operations)
+      .flatMap((route) => (route.id === route.operation.id ? [] : [route.id]))
+      .sort(),
+  ).toEqual(second)
 })

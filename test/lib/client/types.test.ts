@@ -3,7 +3,7 @@ import { expect, expectTypeOf, test } from 'vitest'
 import type { Bodies } from '../../../lib/client/bodies.ts'
 import type { Call, CallResponse, List, Page } from '../../../lib/client/index.ts'
 import type { Results } from '../../../lib/client/records.ts'
-import type { OperationId, OperationInput, OperationResult } from '../../../lib/operations.ts'
+import type { OperationId, OperationInput, OperationResult, OwnOperationId } from '../../../lib/operations.ts'
 import { createSeededCommunity, seeded } from '../../support/seed.ts'
 import { clientOf } from '../../support/through-client.ts'
 
@@ -28,7 +28,9 @@ type Declared<Name extends OperationId> =
 
 test('the records and bodies of every operation are those of its declaration', () => {
   type DeclaredBody<Name extends OperationId> = OperationInput<Name> extends { readonly body: infer B } ? B : never
-  type OtherResults = { [Name in OperationId]: Same<Results[Name], Declared<Name>> extends true ? never : Name }[OperationId]
+  type OtherResults = {
+    [Name in OwnOperationId]: Same<Results[Name], Declared<Name>> extends true ? never : Name
+  }[OwnOperationId]
   type OtherBodies = { [Name in keyof Bodies]: Same<Bodies[Name], DeclaredBody<Name>> extends true ? never : Name }[keyof Bodies]
   expectTypeOf<OtherResults>().toBeNever()
   expectTypeOf<OtherBodies>().toBeNever()
