@@ -144,9 +144,10 @@ export const updatePost = operation({
     const changes = { ...call.body, ...text, last_activity_at: call.now, ...call.touch() }
     const locked = await call.tx.lock(posts, call.params.id, 'update')
     const before = found(locked?.family === 'post' ? locked : undefined, 'Post')
-    if (!differs(before, changes)) return presentPost(call, before)
-    const post = found(await call.tx.touch(posts, before.id, changes), 'Post')
-    call.emit(post.post_type === 'article' ? 'ArticleUpdated' : 'PostUpdated', await postPayload(call, post), [before, post])
+    const isChanged = differs(before, changes)
+    const post = isChanged ? found(await call.tx.touch(posts, before.id, changes), 'Post') : before
+    if (isChanged)
+      call.emit(post.post_type === 'article' ? 'ArticleUpdated' : 'PostUpdated', await postPayload(call, post), [before, post])
     if (call.query.notify) requestNotification(call, post, await mutedBy(call, post))
     return presentPost(call, post)
   },

@@ -89,6 +89,16 @@ test('notify has the host notify the members, but for those who have muted the p
   ])
 })
 
+test('notify has the host notify the members even if the update changes nothing', async () => {
+  const test = await createTestCommunity()
+  const post = await newPost(test, (await newSpace(test)).id)
+  test.newEvents()
+  for (const body of [{}, { title: post.title }])
+    expect((await test.send('posts.update', { params: { id: post.id }, query: { notify: true }, body })).body).toEqual(post)
+  expect(typesOf(test.events('host'))).toEqual(['PostNotificationRequestedHook', 'PostNotificationRequestedHook'])
+  expect(test.newEvents()).toEqual([])
+})
+
 test.each([
   [{ title: undefined }, 422, 'title is required'],
   [{ title: '' }, 422, "title can't be blank"],
