@@ -125,42 +125,23 @@ export interface Declaration<
   readonly handle: (call: Call<Path, Q, B, E, Prepared>) => Returned<R, Nothing>
 }
 
+type Erased = Declaration<
+  string,
+  string,
+  string,
+  Fields,
+  v.GenericSchema,
+  v.GenericSchema | PageOfRecords,
+  EventName,
+  string,
+  unknown
+>
+type Defaulted = 'status' | 'errors' | 'emits'
+
 /** An operation with its types erased, as the registry holds it. */
-export interface AnyOperation {
-  /** `<group>.<verb>`, unique: the operation's id in documents, logs and direct calls. */
-  readonly id: string
-  /** The HTTP method of the request. */
-  readonly method: Method
-  /** Below `/admin/v1/networks/{network_id}`, with `:name` for an id: `/members/:id/`. */
-  readonly path: string
-  /** The same operation under a second method: PUT as well as PATCH. */
-  readonly also?: { readonly id: string; readonly method: Method }
-  /** What a key needs to call it, such as `members:write` (interface.md, 5.2). */
-  readonly scope: Scope
-  /** What it does, in one sentence. */
-  readonly summary: string
-  /** What the summary does not say: side effects, events, who may call it. */
-  readonly description: string
-  /** The HTTP status of success. */
-  readonly status: number
-  /** Query parameters by name, each with its schema, in addition to those that every list has. */
-  readonly query?: Fields
-  /** The schema of the JSON body; left out if it takes none. */
-  readonly body?: v.GenericSchema
-  /** A body for the documents, where one with every field would make no sense. */
-  readonly example?: Readonly<Record<string, unknown>>
-  /** Set if the body may also come as a form, `multipart/form-data` or urlencoded. */
-  readonly form?: true
-  /** The schema of the record in the response, or of a page of records; left out if it returns nothing. */
-  readonly returns?: v.GenericSchema | PageOfRecords
-  /** When there may be nothing to return although `returns` is set, as a sentence. The response is then a 204. */
-  readonly noContent?: string
-  /** The ways in which it fails, in addition to 401, 403, 429 and those of a body (400, 413, 415, 422). */
-  readonly errors: readonly Failure[]
-  /** The events that it may publish, without `Hook`. */
-  readonly emits: readonly EventName[]
-  /** Set when it is to be removed: each response says so in its headers. */
-  readonly deprecated?: Deprecation
+export interface AnyOperation
+  extends Omit<Erased, Defaulted | 'prepare' | 'discard' | 'handle'>,
+    Required<Pick<Erased, Defaulted>> {
   // Methods, so that those of a declaration, which need more than is known here, are assignable.
   /** Work before the transaction, such as storing a file; it runs once. */
   prepare?(

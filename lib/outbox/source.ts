@@ -7,6 +7,7 @@
  *   transaction; the outbox itself remembers nothing.
  * - **Settled**: ingested durably. Only then does a source throw anything away.
  */
+import type { Unusable } from './check.ts'
 import type { OutboxRecord } from './record.ts'
 
 /** The position of each stream: a byte offset for a segment, a count for a table. */
@@ -16,7 +17,7 @@ export type Positions = Readonly<Record<string, number>>
 export const tableStream = 'outbox'
 
 /** A piece of a stream that could not be read or used: it was counted, set aside and skipped. */
-export interface Damage {
+export interface Damage extends Partial<Unusable> {
   /** The stream that it is in: the name of a segment file, or `outbox` for a table. */
   readonly stream: string
   /** A byte of a segment, or the number of a row. */
@@ -25,12 +26,6 @@ export interface Damage {
   readonly bytes: number
   /** What is wrong with it, in words. */
   readonly reason: string
-  /** Its subject, as far as it is known. */
-  readonly network_id?: string | null
-  /** Of an endpoint's record the endpoint. */
-  readonly endpoint_id?: string | null
-  /** Of an event's record the event. */
-  readonly event_id?: string | null
   /** The skipped content, if the source itself keeps no copy of it. */
   readonly content?: string
 }

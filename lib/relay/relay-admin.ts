@@ -268,19 +268,11 @@ export interface Explanation {
 }
 
 /** The response to a test event. */
-export interface TestResult {
-  /** `delivered`, or the class of the failure. */
-  readonly outcome: string
-  /** The HTTP status of the response; null if none came. */
-  readonly status: number | null
+export interface TestResult
+  extends Pick<AttemptRow, 'outcome' | 'status' | 'milliseconds'>,
+    Partial<Pick<AttemptRow, 'answer' | 'answer_headers'>> {
   /** In words, without addresses, keys and bodies. */
   readonly reason: string
-  /** How long the attempt took. */
-  readonly milliseconds: number
-  /** The beginning of the receiver's response, at most 8 KiB. */
-  readonly answer?: string | null
-  /** The headers of that response, one per line, at most 4 KiB; without cookies. */
-  readonly answer_headers?: string | null
 }
 
 /** One minute of a network. */
