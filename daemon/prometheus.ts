@@ -3,13 +3,8 @@ import { type Labels, labelsText, type Metric, type MetricSample, metricsText, O
 
 export const contentType = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** What a metric counts or measures, for the line `# HELP`. */
-export interface Described {
-  readonly name: string
-  readonly help: string
-  /** Whether its series have labels. One without labels is there from the beginning, as 0. */
-  readonly labelled?: boolean
-}
+/** Set if the series of a metric have labels. One without labels is there from the beginning, as 0. */
+type Labelled = 'labelled'
 
 export interface Counter {
   add(by?: number, labels?: Labels): void
@@ -30,10 +25,11 @@ export interface Histogram {
 }
 
 export interface Registry {
-  counter(metric: Described): Counter
-  gauge(metric: Described): Gauge
+  /** @param help what it counts, for the line `# HELP` */
+  counter(name: string, help: string, labelled?: Labelled): Counter
+  gauge(name: string, help: string, labelled?: Labelled): Gauge
   /** @param bounds the upper bounds of its buckets, ascending */
-  histogram(metric: Described, bounds: readonly number[]): Histogram
+  histogram(name: string, help: string, bounds: readonly number[], labelled?: Labelled): Histogram
   /** @param before sets figures that are only measured when they are read */
   collect(before: () => void): void
   /** Includes metrics that are counted elsewhere. */
@@ -41,67 +37,66 @@ export interface Registry {
   text(): string
 }
 
-/**
- * The series of a metric, each by the text of its labels.
- * @param first the state of one that is new; one without labels is there from the beginning
- */
-function seriesOf<T>({ labelled = false }: Described, first: () => T) {
-  const all = new Map<string, { readonly labels: Labels; state: T }>()
-  const at = (labels: Labels) => {
-    const key = labelsText(labels)
-    const known = all.get(key)
-    if (known) return known
-    const series = { labels, state: first() }
-    all.set(key, series)
-    return series
-  }
-  if (!labelled) at({})
-  return { all, at }
-}
-
-/** One value for each set of labels. */
-function singles(metric: Described) {
-  const { all, at } = seriesOf(metric, () => 0)
-  const gauge: Gauge = {
-    add(by = 1, labels = {}) {
-      at(labels).state += by
-    },
-    set(value, labels = {}) {
-      at(labels).state = value
-    },
-    remove: (labels) => void all.delete(labelsText(labels)),
-    clear: () => all.clear(),
-  }
-  return { gauge, samples: () => Array.from(all.values(), ({ labels, state: value }) => ({ name: metric.name, labels, value })) }
-}
-
-function buckets(metric: Described, bounds: readonly number[]) {
-  const { all, at } = seriesOf(metric, () => new Observed(bounds))
-  const histogram: Histogram = {
-    observe: (value, labels = {}) => at(labels).state.add(value),
-    remove: (labels) => void all.delete(labelsText(labels)),
-  }
-  return { histogram, samples: () => Array.from(all.values()).flatMap(({ labels, state }) => state.samples(metric.name, labels)) }
-}
-
 export function createRegistry(): Registry {
   const kept: (() => readonly Metric[])[] = []
   const collectors: (() => void)[] = []
-  const keep = (type: Metric['type'], { name, help }: Described, samples: () => readonly MetricSample[]): void => {
-    kept.push(() => [{ name, help, type, samples: samples() }])
+
+  /**
+   * Keeps the series of a metric, each by the text of its labels.
+   * @param first the state of one that is new; one without labels is there from the beginning
+   */
+  function series<T>(
+    metric: Omit<Metric, 'samples'>,
+    labelled: Labelled | undefined,
+    first: () => T,
+    samplesOf: (state: T, labels: Labels) => readonly MetricSample[],
+  ) {
+    const all = new Map<string, { readonly labels: Labels; state: T }>()
+    const at = (labels: Labels = {}) => {
+      const key = labelsText(labels)
+      const known = all.get(key)
+      if (known) return known
+      const made = { labels, state: first() }
+      all.set(key, made)
+      return made
+    }
+    if (!labelled) at()
+    kept.push(() => [{ ...metric, samples: Array.from(all.values()).flatMap(({ labels, state }) => samplesOf(state, labels)) }])
+    return { at, remove: (labels: Labels) => void all.delete(labelsText(labels)), clear: () => all.clear() }
   }
-  const single = (type: Metric['type'], metric: Described): Gauge => {
-    const { gauge, samples } = singles(metric)
-    keep(type, metric, samples)
-    return gauge
-  }
+
+  const single =
+    (type: 'counter' | 'gauge') =>
+    (name: string, help: string, labelled?: Labelled): Gauge => {
+      const { at, ...ends } = series(
+        { name, help, type },
+        labelled,
+        () => 0,
+        (value, labels) => [{ name, labels, value }],
+      )
+      return {
+        ...ends,
+        add(by = 1, labels) {
+          at(labels).state += by
+        },
+        set(value, labels) {
+          at(labels).state = value
+        },
+      }
+    }
+
   return {
-    counter: (metric) => single('counter', metric),
-    gauge: (metric) => single('gauge', metric),
-    histogram(metric, bounds) {
-      const { histogram, samples } = buckets(metric, bounds)
-      keep('histogram', metric, samples)
-      return histogram
+    counter: single('counter'),
+    gauge: single('gauge'),
+    histogram(name, help, bounds, labelled) {
+      const metric = { name, help, type: 'histogram' } as const
+      const { at, remove } = series(
+        metric,
+        labelled,
+        () => new Observed(bounds),
+        (state, labels) => state.samples(name, labels),
+      )
+      return { observe: (value, labels) => at(labels).state.add(value), remove }
     },
     collect: (before) => void collectors.push(before),
     include: (read) => void kept.push(read),

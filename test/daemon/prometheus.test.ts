@@ -4,10 +4,10 @@ import { measureProcess } from '../../daemon/server/operate/process-metrics.ts'
 
 test('metrics are written in their order, with their labels escaped', () => {
   const registry = createRegistry()
-  const asked = registry.counter({ name: 'asked_total', help: 'Back\\slash,\nand "quotes".', labelled: true })
-  const size = registry.gauge({ name: 'size', help: 'A size.' })
-  registry.gauge({ name: 'nothing', help: 'No series.', labelled: true })
-  const last = registry.gauge({ name: 'last', help: 'At the last moment.' })
+  const asked = registry.counter('asked_total', 'Back\\slash,\nand "quotes".', 'labelled')
+  const size = registry.gauge('size', 'A size.')
+  registry.gauge('nothing', 'No series.', 'labelled')
+  const last = registry.gauge('last', 'At the last moment.')
   let value = Number.NaN
   registry.collect(() => last.set(value))
   asked.add(1, { path: 'a\\b\n"c"', kind: 'x' })
@@ -42,8 +42,8 @@ last NaN
 
 test('a histogram counts a value in every bucket that it fits into', () => {
   const registry = createRegistry()
-  const plain = registry.histogram({ name: 'plain', help: 'Nothing yet.' }, [1])
-  const seconds = registry.histogram({ name: 'seconds', help: 'Durations.', labelled: true }, [0.5, 2])
+  const plain = registry.histogram('plain', 'Nothing yet.', [1])
+  const seconds = registry.histogram('seconds', 'Durations.', [0.5, 2], 'labelled')
   for (const value of [0.25, 0.5, 1, 8]) seconds.observe(value, { of: 'a' })
   expect(registry.text()).toBe(`# HELP plain Nothing yet.
 # TYPE plain histogram

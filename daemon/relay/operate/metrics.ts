@@ -30,101 +30,79 @@ export function createMetrics(relay: () => Relay | undefined, version: string): 
   /** The labels of endpoints, and the outcomes that each has series of. */
   const labels = new Map<string, Set<string>>()
 
-  const attempts = registry.counter({
-    name: 'relay_attempts_total',
-    help: 'Attempts made, by endpoint and outcome.',
-    labelled: true,
-  })
+  const attempts = registry.counter('relay_attempts_total', 'Attempts made, by endpoint and outcome.', 'labelled')
   const durations = registry.histogram(
-    {
-      name: 'relay_attempt_duration_seconds',
-      help: 'Duration of attempts, by endpoint.',
-      labelled: true,
-    },
+    'relay_attempt_duration_seconds',
+    'Duration of attempts, by endpoint.',
     durationBounds.map((bound) => bound / 1000),
+    'labelled',
   )
   const lag = registry.histogram(
-    {
-      name: 'relay_delivery_age_seconds',
-      help: 'Time from when an event was ingested until it was delivered.',
-    },
+    'relay_delivery_age_seconds',
+    'Time from when an event was ingested until it was delivered.',
     [0.01, 0.05, 0.25, 1, 5, 30, 300, 3600, 86_400],
   )
-  const ingested = registry.counter({
-    name: 'relay_events_ingested_total',
-    help: 'Events read from the outbox. Includes duplicates, and events that no endpoint receives.',
-  })
-  const duplicates = registry.counter({
-    name: 'relay_duplicate_events_total',
-    help: 'Events in the outbox that had been ingested before: duplicates.',
-  })
-  const large = registry.counter({
-    name: 'relay_large_deliveries_total',
-    help: 'Deliveries of events above 256 KiB, which some receivers refuse, by event type.',
-    labelled: true,
-  })
-  const notices = registry.counter({ name: 'relay_notices_total', help: 'Notices, by kind.', labelled: true })
-  const corrupt = registry.counter({
-    name: 'relay_corrupt_records_total',
-    help: 'Damaged pieces of the outbox, copied aside and skipped.',
-  })
-  const transitions = registry.counter({
-    name: 'relay_breaker_transitions_total',
-    help: 'Circuits that opened and closed.',
-    labelled: true,
-  })
-  const faults = registry.counter({ name: 'relay_faults_total', help: 'Failures of the relay itself.' })
+  const ingested = registry.counter(
+    'relay_events_ingested_total',
+    'Events read from the outbox. Includes duplicates, and events that no endpoint receives.',
+  )
+  const duplicates = registry.counter(
+    'relay_duplicate_events_total',
+    'Events in the outbox that had been ingested before: duplicates.',
+  )
+  const large = registry.counter(
+    'relay_large_deliveries_total',
+    'Deliveries of events above 256 KiB, which some receivers refuse, by event type.',
+    'labelled',
+  )
+  const notices = registry.counter('relay_notices_total', 'Notices, by kind.', 'labelled')
+  const corrupt = registry.counter('relay_corrupt_records_total', 'Damaged pieces of the outbox, copied aside and skipped.')
+  const transitions = registry.counter('relay_breaker_transitions_total', 'Circuits that opened and closed.', 'labelled')
+  const faults = registry.counter('relay_faults_total', 'Failures of the relay itself.')
 
   // Those that have labels are there from the beginning too: `increase` sees a first one only after a zero.
   for (const kind of noticeKinds) notices.add(0, { kind })
   for (const to of ['open', 'closed']) transitions.add(0, { to })
 
-  const ready = registry.gauge({
-    name: 'relay_ready',
-    help: 'Whether the outbox can be ingested and results can be recorded: 1 or 0.',
-  })
-  const behind = registry.gauge({
-    name: 'relay_outbox_behind_seconds',
-    help: 'Seconds since everything in the outbox had been ingested. Grows while it cannot be read or ingested.',
-  })
-  const waiting = registry.gauge({
-    name: 'relay_outbox_waiting',
-    help: 'Contents of the outbox that are not ingested yet: bytes of a directory; commits of a database, counted up to 10,000.',
-    labelled: true,
-  })
-  const inFlight = registry.gauge({ name: 'relay_inflight', help: 'Attempts in flight.' })
-  const endpoints = registry.gauge({ name: 'relay_endpoints', help: 'Endpoints of this relay.' })
-  const pending = registry.gauge({ name: 'relay_outbox_pending_events', help: 'Deliveries waiting to be sent.' })
-  const dead = registry.gauge({ name: 'relay_dead_letter_events', help: 'Deliveries without attempts left.' })
-  const oldest = registry.gauge({
-    name: 'relay_outbox_oldest_pending_seconds',
-    help: 'Age of the oldest event that waits to be delivered; the one metric to alert on.',
-  })
-  const storeLog = registry.gauge({
-    name: 'relay_store_log_bytes',
-    help: 'Size of the write-ahead log of the relay store; 0 with PostgreSQL, which has its own metrics.',
-  })
-  const proxyUp = registry.gauge({
-    name: 'relay_proxy_up',
-    help: 'Whether the proxy makes connections: 1 or 0; missing without a proxy.',
-    labelled: true,
-  })
-  const identities = registry.gauge({
-    name: 'relay_client_identity_expires_seconds',
-    help: 'Seconds until a client certificate expires; below 0 afterwards.',
-    labelled: true,
-  })
-  const authorities = registry.gauge({
-    name: 'relay_ca_expires_seconds',
-    help: 'Seconds until the last certificate of a private authority expires; below 0 afterwards.',
-    labelled: true,
-  })
-  const breakers = registry.gauge({
-    name: 'relay_breaker_state',
-    help: 'Circuits: 0 closed, 1 open, 2 probing.',
-    labelled: true,
-  })
-  registry.gauge({ name: 'relay_build_info', help: 'The version of the relay.', labelled: true }).set(1, { version })
+  const ready = registry.gauge('relay_ready', 'Whether the outbox can be ingested and results can be recorded: 1 or 0.')
+  const behind = registry.gauge(
+    'relay_outbox_behind_seconds',
+    'Seconds since everything in the outbox had been ingested. Grows while it cannot be read or ingested.',
+  )
+  const waiting = registry.gauge(
+    'relay_outbox_waiting',
+    'Contents of the outbox that are not ingested yet: bytes of a directory; commits of a database, counted up to 10,000.',
+    'labelled',
+  )
+  const inFlight = registry.gauge('relay_inflight', 'Attempts in flight.')
+  const endpoints = registry.gauge('relay_endpoints', 'Endpoints of this relay.')
+  const pending = registry.gauge('relay_outbox_pending_events', 'Deliveries waiting to be sent.')
+  const dead = registry.gauge('relay_dead_letter_events', 'Deliveries without attempts left.')
+  const oldest = registry.gauge(
+    'relay_outbox_oldest_pending_seconds',
+    'Age of the oldest event that waits to be delivered; the one metric to alert on.',
+  )
+  const storeLog = registry.gauge(
+    'relay_store_log_bytes',
+    'Size of the write-ahead log of the relay store; 0 with PostgreSQL, which has its own metrics.',
+  )
+  const proxyUp = registry.gauge(
+    'relay_proxy_up',
+    'Whether the proxy makes connections: 1 or 0; missing without a proxy.',
+    'labelled',
+  )
+  const identities = registry.gauge(
+    'relay_client_identity_expires_seconds',
+    'Seconds until a client certificate expires; below 0 afterwards.',
+    'labelled',
+  )
+  const authorities = registry.gauge(
+    'relay_ca_expires_seconds',
+    'Seconds until the last certificate of a private authority expires; below 0 afterwards.',
+    'labelled',
+  )
+  const breakers = registry.gauge('relay_breaker_state', 'Circuits: 0 closed, 1 open, 2 probing.', 'labelled')
+  registry.gauge('relay_build_info', 'The version of the relay.', 'labelled').set(1, { version })
 
   function labelOf(endpoint: string): string {
     if (labels.size < maxEndpoints && !labels.has(endpoint)) labels.set(endpoint, new Set())

@@ -25,7 +25,7 @@ export async function startMetrics(port: number, phase: () => Phase): Promise<Me
   let figures: () => InFlight = () => ({ requests: 0, bytes: 0, peakBytes: 0 })
   const { count, fault, metrics } = requestMetrics(() => figures())
   registry.include(metrics)
-  const ready = registry.gauge({ name: 'folkmoot_ready', help: '1 when requests are served, 0 while the server starts or ends.' })
+  const ready = registry.gauge('folkmoot_ready', '1 when requests are served, 0 while the server starts or ends.')
   registry.collect(() => ready.set(phase() === 'ready' ? 1 : 0))
 
   const server = createServer({ requestTimeout: 10_000 }, (request, response) => {

@@ -19,7 +19,7 @@ function known<T>(read: () => T): T | undefined {
 
 function processorTime(registry: Registry): void {
   const named = (part: string, what: string) =>
-    registry.counter({ name: `process_cpu_${part}seconds_total`, help: `Total ${what} CPU time spent in seconds.` })
+    registry.counter(`process_cpu_${part}seconds_total`, `Total ${what} CPU time spent in seconds.`)
   const user = named('user_', 'user')
   const system = named('system_', 'system')
   const both = named('', 'user and system')
@@ -31,18 +31,15 @@ function processorTime(registry: Registry): void {
     both.add((now.user + now.system - before.user - before.system) / 1e6)
     before = now
   })
-  const start = registry.gauge({
-    name: 'process_start_time_seconds',
-    help: 'Start time of the process since unix epoch in seconds.',
-  })
+  const start = registry.gauge('process_start_time_seconds', 'Start time of the process since unix epoch in seconds.')
   start.set(Math.round(performance.timeOrigin / 1000))
 }
 
 function memory(registry: Registry): void {
-  const resident = registry.gauge({ name: 'process_resident_memory_bytes', help: 'Resident memory size in bytes.' })
+  const resident = registry.gauge('process_resident_memory_bytes', 'Resident memory size in bytes.')
   if (process.platform === 'linux') {
-    const virtual = registry.gauge({ name: 'process_virtual_memory_bytes', help: 'Virtual memory size in bytes.' })
-    const data = registry.gauge({ name: 'process_heap_bytes', help: 'Process heap size in bytes.' })
+    const virtual = registry.gauge('process_virtual_memory_bytes', 'Virtual memory size in bytes.')
+    const data = registry.gauge('process_heap_bytes', 'Process heap size in bytes.')
     registry.collect(() => {
       const status = known(() => readFileSync('/proc/self/status', 'utf8')) ?? ''
       const sizes = [...status.matchAll(/^(VmSize|VmData):\s+(\d+) kB$/gm)]
@@ -54,13 +51,13 @@ function memory(registry: Registry): void {
 
 function files(registry: Registry): void {
   if (process.platform !== 'linux') return
-  const open = registry.gauge({ name: 'process_open_fds', help: 'Number of open file descriptors.' })
+  const open = registry.gauge('process_open_fds', 'Number of open file descriptors.')
   // The directory itself is open while it is read.
   registry.collect(() => open.set((known(() => readdirSync('/proc/self/fd')) ?? [0]).length - 1))
   const limits = known(() => readFileSync('/proc/self/limits', 'utf8')) ?? ''
   const most = /^Max open files +(\d+)/m.exec(limits)?.[1]
   if (most === undefined) return
-  registry.gauge({ name: 'process_max_fds', help: 'Maximum number of open file descriptors.' }).set(Number(most))
+  registry.gauge('process_max_fds', 'Maximum number of open file descriptors.').set(Number(most))
 }
 
 /** @returns ends the measuring */
@@ -68,9 +65,8 @@ function eventLoop(registry: Registry): () => void {
   // Bun has none.
   const delays = known(() => monitorEventLoopDelay({ resolution: 10 }))
   if (!delays) return () => {}
-  const lag = registry.gauge({ name: 'nodejs_eventloop_lag_seconds', help: 'Lag of event loop in seconds.' })
-  const named = (name: string, help: string): Gauge =>
-    registry.gauge({ name: `nodejs_eventloop_lag_${name}_seconds`, help: `The ${help}.` })
+  const lag = registry.gauge('nodejs_eventloop_lag_seconds', 'Lag of event loop in seconds.')
+  const named = (name: string, help: string): Gauge => registry.gauge(`nodejs_eventloop_lag_${name}_seconds`, `The ${help}.`)
   const lowest = named('min', 'minimum recorded event loop delay')
   const highest = named('max', 'maximum recorded event loop delay')
   const mean = named('mean', 'mean of the recorded event loop delays')
@@ -113,8 +109,8 @@ function active(registry: Registry): void {
   ] as const
   for (const [method, name, help] of lists) {
     if (listOf(method) === undefined) continue
-    const each = registry.gauge({ name: `nodejs_active_${name}`, help: `Number of active ${help}`, labelled: true })
-    const total = registry.gauge({ name: `nodejs_active_${name}_total`, help: `Total number of active ${name}.` })
+    const each = registry.gauge(`nodejs_active_${name}`, `Number of active ${help}`, 'labelled')
+    const total = registry.gauge(`nodejs_active_${name}_total`, `Total number of active ${name}.`)
     registry.collect(() => {
       const list = listOf(method) ?? []
       each.clear()
@@ -125,7 +121,7 @@ function active(registry: Registry): void {
 }
 
 function heap(registry: Registry): void {
-  const named = (name: string, help: string) => registry.gauge({ name: `nodejs_${name}_bytes`, help: `${help} in bytes.` })
+  const named = (name: string, help: string) => registry.gauge(`nodejs_${name}_bytes`, `${help} in bytes.`)
   const total = named('heap_size_total', 'Process heap size from Node.js')
   const used = named('heap_size_used', 'Process heap size used from Node.js')
   const external = named('external_memory', 'Node.js external memory size')
@@ -133,7 +129,7 @@ function heap(registry: Registry): void {
   const parts = known(getHeapSpaceStatistics) ? ['total', 'used', 'available'] : []
   const spaces = parts.map((part) => {
     const help = `Process heap space size ${part} from Node.js in bytes.`
-    return registry.gauge({ name: `nodejs_heap_space_size_${part}_bytes`, help, labelled: true })
+    return registry.gauge(`nodejs_heap_space_size_${part}_bytes`, help, 'labelled')
   })
   registry.collect(() => {
     const { heapTotal, heapUsed, external: outside } = process.memoryUsage()
@@ -158,7 +154,7 @@ const collections: Readonly<Record<number, string>> = {
 /** @returns ends the measuring */
 function garbage(registry: Registry): () => void {
   const help = 'Garbage collection duration by kind, one of major, minor, incremental or weakcb.'
-  const durations = registry.histogram({ name: 'nodejs_gc_duration_seconds', help, labelled: true }, [0.001, 0.01, 0.1, 1, 2, 5])
+  const durations = registry.histogram('nodejs_gc_duration_seconds', help, [0.001, 0.01, 0.1, 1, 2, 5], 'labelled')
   const observer = new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) {
       const detail: unknown = 'detail' in entry ? entry.detail : undefined
@@ -183,7 +179,7 @@ export function measureProcess(registry: Registry): () => void {
   active(registry)
   heap(registry)
   const [major = '', minor = '', patch = ''] = process.versions.node.split('.')
-  const version = registry.gauge({ name: 'nodejs_version_info', help: 'Node.js version info.', labelled: true })
+  const version = registry.gauge('nodejs_version_info', 'Node.js version info.', 'labelled')
   version.set(1, { version: process.version, major, minor, patch })
   const endGarbage = garbage(registry)
   return () => {
