@@ -2,6 +2,8 @@
 
 import { type AuditAction, auditSubjectTypes } from '../../../lib/audit-actions.ts'
 import { counted } from '../../../lib/base/counted.ts'
+import { defined } from '../../../lib/base/defined.ts'
+import { pagesOf } from '../../../lib/base/pages.ts'
 import { detailsText } from '../../../lib/host/audit/details.ts'
 import type { AuditEntry, AuditQuery } from '../../../lib/index.ts'
 import { jsonLines } from '../../json.ts'
@@ -9,8 +11,7 @@ import type { Output } from '../../output.ts'
 import { time } from '../../table.ts'
 import { UsageError } from '../../usage.ts'
 import type { Operator } from '../control/calls.ts'
-import { momentOf } from './moment.ts'
-import { type NetworkFlags, networkOf, withOperator } from './operator.ts'
+import { type NetworkFlags, withNetwork } from './operator.ts'
 import { showList, showOne } from './show.ts'
 import { requireNew, writeTexts } from './to-file.ts'
 
@@ -44,32 +45,17 @@ function subjectOf(given: string): NonNullable<AuditQuery['subject']> {
 }
 
 /** Entries page by page, so that none of the responses is large. */
-async function* pagesOf({ audit }: Operator, query: AuditQuery): AsyncGenerator<readonly AuditEntry[]> {
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const page: Awaited<ReturnType<typeof audit.list>> = await audit.list({
-      ...query,
-      per_page: pageSize,
-      ...(cursor === undefined ? {} : { cursor }),
-    })
-    yield page.items
-    cursor = page.next
-  }
-}
+const entriesOf = ({ audit }: Operator, query: AuditQuery) =>
+  pagesOf((cursor) => audit.list({ ...query, per_page: pageSize, ...defined({ cursor }) }))
 
 /** `audit list`: the newest first. */
 export async function listAudit(flags: ListFlags, out: Output): Promise<void> {
-  const { actor, action, subject, from, to, limit } = flags
-  const filter = {
-    ...(actor === undefined ? {} : { actor }),
-    ...(action === undefined ? {} : { action }),
-    ...(subject === undefined ? {} : { subject: subjectOf(subject) }),
-    ...(from === undefined ? {} : { from: momentOf('--from', from) }),
-    ...(to === undefined ? {} : { to: momentOf('--to', to) }),
-  }
-  await withOperator(flags, out, async (operator) => {
-    const network = (await networkOf(operator, flags.network)).id
+  const { actor, action, from, to, limit } = flags
+  const subject = flags.subject === undefined ? undefined : subjectOf(flags.subject)
+  const filter = defined({ actor, action, subject, from, to })
+  await withNetwork(flags, out, async (operator, { id: network }) => {
     const entries: AuditEntry[] = []
-    for await (const items of pagesOf(operator, { network, ...filter })) {
+    for await (const { items } of entriesOf(operator, { network, ...filter })) {
       entries.push(...items)
       if (entries.length > limit) break
     }
@@ -92,14 +78,12 @@ export async function listAudit(flags: ListFlags, out: Output): Promise<void> {
 
 /** `audit export`: every entry as NDJSON, the oldest first. */
 export async function exportAudit(flags: ExportFlags, out: Output, draw?: (line: string) => void): Promise<void> {
-  const { to } = flags
-  const from = flags.from === undefined ? {} : { from: momentOf('--from', flags.from) }
+  const { to, from } = flags
   requireNew(to)
-  await withOperator(flags, out, async (operator) => {
-    const { id: network, subdomain } = await networkOf(operator, flags.network)
+  await withNetwork(flags, out, async (operator, { id: network, subdomain }) => {
     let entries = 0
     async function* texts() {
-      for await (const items of pagesOf(operator, { network, order: 'oldest', ...from })) {
+      for await (const { items } of entriesOf(operator, { network, order: 'oldest', ...defined({ from }) })) {
         yield jsonLines(items)
         entries += items.length
         const last = items.at(-1)

@@ -1,5 +1,8 @@
 /** `folkmoot export` and `members export`: records of a network, and everything about one person. */
+
 import { counted } from '../../../lib/base/counted.ts'
+import { defined } from '../../../lib/base/defined.ts'
+import { pagesOf } from '../../../lib/base/pages.ts'
 import { writeCsv } from '../../../lib/csv/table.ts'
 import type { ExportPage, ExportQuery } from '../../../lib/index.ts'
 import { jsonLines, plainLines } from '../../json.ts'
@@ -8,7 +11,7 @@ import { UsageError } from '../../usage.ts'
 import { inOptions, ofRecord } from './in-options.ts'
 import { type FilterFlags, filterOf } from './members/filters.ts'
 import { countIn, listIn, type MemberList, partsOf } from './members/list.ts'
-import { type NetworkFlags, networkOf, withOperator } from './operator.ts'
+import { type NetworkFlags, withNetwork } from './operator.ts'
 import { showOne } from './show.ts'
 import { requireNew, writeTexts } from './to-file.ts'
 
@@ -37,14 +40,12 @@ async function write(read: ReadPage, format: 'csv' | 'ndjson', { to }: Target, o
   let rows = 0
   async function* texts() {
     let columns: readonly string[] | undefined
-    for (let after: string | null | undefined; after !== null; ) {
-      const page: ExportPage = await read(after === undefined ? {} : { after })
+    for await (const page of pagesOf((after) => read(defined({ after })))) {
       if (format === 'csv') yield csvText(columns ?? page.columns, page, columns === undefined, to === '-' ? out : undefined)
       else yield jsonLines(page.rows)
       // A field that is made meanwhile has no column.
       columns ??= page.columns
       rows += page.rows.length
-      after = page.next
       draw?.(`${rows.toLocaleString('en-GB')} rows`)
     }
   }
@@ -80,24 +81,12 @@ export async function exportRecords(flags: ExportFlags, out: Output, draw: Draw)
   if (flags.from !== undefined && what !== 'members')
     throw new UsageError('--from is a list of members: use it with --what members')
   const list = flags.from === undefined ? undefined : await listIn(flags.from)
-  await withOperator(flags, out, async (operator) => {
-    const { id: network, subdomain } = await networkOf(operator, flags.network)
-    const query = {
-      ...{ what, filter: filterOf(flags), trueAddresses },
-      ...(fields === undefined ? {} : { fields: fields.split(',').map((name) => name.trim()) }),
-    }
-    const read: ReadPage = (after) => inOptions(operator.exportPage(network, { ...query, ...after }))
-    const rows = await write(
-      list
-        ? partByPart(list, (part, after) =>
-            inOptions(operator.exportPage(network, { ...query, filter: { ...query.filter, ...part }, ...after })),
-          )
-        : read,
-      format,
-      flags,
-      out,
-      draw,
-    )
+  await withNetwork(flags, out, async (operator, { id: network, subdomain }) => {
+    const query = { what, trueAddresses, ...defined({ fields: fields?.split(',').map((name) => name.trim()) }) }
+    const read = (part: MemberList | undefined, after: { readonly after?: string }) =>
+      inOptions(operator.exportPage(network, { ...query, filter: { ...filterOf(flags), ...part }, ...after }))
+    const pages: ReadPage = list ? partByPart(list, read) : (after) => read(undefined, after)
+    const rows = await write(pages, format, flags, out, draw)
     const missing = list ? countIn(list) - rows : 0
     const lines = [
       `${rows} ${what} of ${subdomain} are in ${to}.`,
@@ -112,10 +101,8 @@ export async function exportRecords(flags: ExportFlags, out: Output, draw: Draw)
 export async function exportMember(id: string, flags: NetworkFlags & Target, out: Output, draw: Draw): Promise<void> {
   const { to } = flags
   requireNew(to)
-  await withOperator(flags, out, async (operator) => {
-    const network = await networkOf(operator, flags.network)
-    const read: ReadPage = ({ after }) =>
-      ofRecord(network, 'member', id, operator.members.exportPage(network.id, id, after === undefined ? {} : { after }))
+  await withNetwork(flags, out, async (operator, network) => {
+    const read: ReadPage = (after) => ofRecord(network, 'member', id, operator.members.exportPage(network.id, id, after))
     const rows = await write(read, 'ndjson', flags, out, draw)
     if (to !== '-')
       showOne(

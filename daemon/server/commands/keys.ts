@@ -1,6 +1,7 @@
 /** `folkmoot keys …` */
 
 import { readMoment } from '../../../lib/base/date-time.ts'
+import { defined } from '../../../lib/base/defined.ts'
 import { suggestion } from '../../../lib/base/suggest.ts'
 import type { KeyListing } from '../../../lib/index.ts'
 import { operations } from '../../../lib/operations.ts'
@@ -8,7 +9,7 @@ import type { Output } from '../../output.ts'
 import { time } from '../../table.ts'
 import { UsageError } from '../../usage.ts'
 import { inOptions, ofRecord } from './in-options.ts'
-import { type NetworkFlags, networkOf, withChanges, withOperator } from './operator.ts'
+import { type NetworkFlags, withNetwork, withNetworkChanges } from './operator.ts'
 import { showList, showOne, warnOnce } from './show.ts'
 
 export interface KeyFlags extends NetworkFlags {}
@@ -34,17 +35,9 @@ export async function createKey({ name, scope, member, expires, ...flags }: Crea
   if (scope.length === 0) throw new UsageError(`--scope is required, one or more of ${known.join(', ')}`)
   for (const each of scope)
     if (!known.includes(each)) throw new UsageError(`there is no --scope ${JSON.stringify(each)}: ${suggestion(each, known)}`)
-  await withChanges(flags, out, async (operator) => {
-    const { id } = await networkOf(operator, flags.network)
-    const { key, token } = await inOptions(
-      operator.keys.create({
-        network: id,
-        name,
-        scopes: scope,
-        ...(member === undefined ? {} : { member_id: member }),
-        ...(expires === undefined ? {} : { expires_at: expires }),
-      }),
-    )
+  await withNetworkChanges(flags, out, async (operator, { id }) => {
+    const wish = { network: id, name, scopes: scope, ...defined({ member_id: member, expires_at: expires }) }
+    const { key, token } = await inOptions(operator.keys.create(wish))
     showOne(out, flags, { ...key, token }, token)
     warnOnce(out, flags, 'this token')
   })
@@ -54,11 +47,11 @@ const stateOf = ({ status, expired }: KeyListing): string => (status === 'Active
 
 /** `keys list`. */
 export const listKeys = (flags: KeyFlags, out: Output): Promise<void> =>
-  withOperator(flags, out, async (operator) =>
+  withNetwork(flags, out, async ({ keys }, { id }) =>
     showList(
       out,
       flags,
-      await operator.keys.list((await networkOf(operator, flags.network)).id),
+      await keys.list(id),
       [
         { title: 'id', cell: ({ id }) => id, fits: 'whole' },
         { title: 'name', cell: ({ name }) => name },
@@ -76,8 +69,7 @@ export const listKeys = (flags: KeyFlags, out: Output): Promise<void> =>
 
 /** `keys revoke`: immediately and for good. */
 export const revokeKey = (id: string, flags: KeyFlags, out: Output): Promise<void> =>
-  withChanges(flags, out, async (operator) => {
-    const network = await networkOf(operator, flags.network)
+  withNetworkChanges(flags, out, async (operator, network) => {
     const key = await ofRecord(network, 'key', id, operator.keys.revoke(network.id, id))
     showOne(out, flags, key, `Key ${key.id} (${key.name}) is revoked.`)
   })

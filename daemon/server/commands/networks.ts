@@ -1,4 +1,5 @@
 /** `folkmoot networks …` */
+import { defined } from '../../../lib/base/defined.ts'
 import type { NetworkChanges, NetworkRow } from '../../../lib/index.ts'
 import type { Output } from '../../output.ts'
 import { time } from '../../table.ts'
@@ -25,15 +26,11 @@ export interface CreateFlags extends ChangeFlags {
 }
 
 /** Only the named changes. */
-const changesOf = ({ title, subtitle, purpose, description, plan, emailVisibility, readOnly }: ChangeFlags): NetworkChanges => ({
-  ...(title === undefined ? {} : { title }),
-  ...(subtitle === undefined ? {} : { subtitle }),
-  ...(purpose === undefined ? {} : { purpose }),
-  ...(description === undefined ? {} : { description }),
-  ...(plan === undefined ? {} : { service_plan: plan }),
-  ...(emailVisibility === undefined ? {} : { member_email_visibility: emailVisibility }),
-  ...(readOnly === undefined ? {} : { read_only: readOnly }),
-})
+const changesOf = ({ title, subtitle, purpose, description, plan, emailVisibility, readOnly }: ChangeFlags): NetworkChanges =>
+  defined({
+    ...{ title, subtitle, purpose, description },
+    ...{ service_plan: plan, member_email_visibility: emailVisibility, read_only: readOnly },
+  })
 
 /** `networks create`: a network with its first host. */
 export function createNetwork(flags: CreateFlags, out: Output): Promise<void> {

@@ -103,6 +103,20 @@ export async function withChanges(
   }
 }
 
+/** The same on the network that `--network` names, or on the only one. */
+export const withNetwork = <T>(
+  flags: NetworkFlags,
+  out: Output,
+  work: (operator: Operator, network: NetworkRow) => Promise<T>,
+): Promise<T> => withOperator(flags, out, async (operator) => work(operator, await networkOf(operator, flags.network)))
+
+/** The same for work that changes something. */
+export const withNetworkChanges = (
+  flags: NetworkFlags,
+  out: Output,
+  work: (operator: Operator, network: NetworkRow) => Promise<void>,
+): Promise<void> => withChanges(flags, out, async (operator) => work(operator, await networkOf(operator, flags.network)))
+
 async function openCommunity(flags: StorageFlags, out: Output, missing: 'create' | 'refuse') {
   const { storage: address, outbox, assets } = flags
   const encryptionKeys = encryptionKeysOf(flags)

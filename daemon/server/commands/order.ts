@@ -1,10 +1,13 @@
 /** `folkmoot tags` and `folkmoot reports`: what keeps a network in order. */
+
 import { counted } from '../../../lib/base/counted.ts'
+import { defined } from '../../../lib/base/defined.ts'
+import { itemsOf } from '../../../lib/base/pages.ts'
 import type { ReportDecision, ReportListing, TagListing } from '../../../lib/index.ts'
 import type { Output } from '../../output.ts'
 import { time } from '../../table.ts'
 import { ofRecord } from './in-options.ts'
-import { type NetworkFlags, networkOf, withChanges, withOperator } from './operator.ts'
+import { type NetworkFlags, withNetwork, withNetworkChanges } from './operator.ts'
 import { showList, showOne } from './show.ts'
 
 interface TagFlags extends NetworkFlags {
@@ -22,28 +25,11 @@ interface ReportFlags extends NetworkFlags {
   readonly limit: number
 }
 
-/** The pages of a list, up to a number of items. */
-async function upTo<Item>(
-  most: number,
-  page: (after: string | undefined) => Promise<{ readonly items: readonly Item[]; readonly next: string | null }>,
-): Promise<Item[]> {
-  const found: Item[] = []
-  for (let after: string | null | undefined; after !== null && found.length < most; ) {
-    const { items, next } = await page(after)
-    found.push(...items)
-    after = next
-  }
-  return found.slice(0, most)
-}
-
-const at = (after: string | undefined) => (after === undefined ? {} : { after })
-
 /** `tags list`: all of them. */
 export const listTags = ({ badges, unused, ...flags }: TagFlags, out: Output): Promise<void> =>
-  withOperator(flags, out, async (operator) => {
-    const { id } = await networkOf(operator, flags.network)
+  withNetwork(flags, out, async (operator, { id }) => {
     const query = { kind: badges ? 'badge' : 'tag', unused: unused === true } as const
-    const all = await upTo<TagListing>(Number.POSITIVE_INFINITY, (after) => operator.tags.list(id, { ...query, ...at(after) }))
+    const all = await itemsOf((after) => operator.tags.list(id, { ...query, ...defined({ after }) }))
     const columns = [
       { title: 'id', cell: ({ id }: TagListing) => id, fits: 'whole' },
       { title: 'title', cell: ({ title }: TagListing) => title, fits: 'wrap' },
@@ -57,17 +43,14 @@ export const listTags = ({ badges, unused, ...flags }: TagFlags, out: Output): P
 
 /** `tags create`. */
 export const createTag = (title: string, { color, description, ...flags }: NewTagFlags, out: Output): Promise<void> =>
-  withChanges(flags, out, async (operator) => {
-    const { id } = await networkOf(operator, flags.network)
-    const given = { title, ...(color === undefined ? {} : { color }), ...(description === undefined ? {} : { description }) }
-    const tag = await operator.tags.create(id, given)
+  withNetworkChanges(flags, out, async (operator, { id }) => {
+    const tag = await operator.tags.create(id, { title, ...defined({ color, description }) })
     showOne(out, flags, tag, `Tag ${tag.title} (${tag.id}) is created.`)
   })
 
 /** `tags merge`. */
 export const mergeTags = (from: string, into: string, flags: NetworkFlags, out: Output): Promise<void> =>
-  withChanges(flags, out, async (operator) => {
-    const { id } = await networkOf(operator, flags.network)
+  withNetworkChanges(flags, out, async (operator, { id }) => {
     const tag = await operator.tags.merge(id, from, into)
     const sentence = `${counted(tag.moved, 'member')} moved to ${tag.title} (${tag.id}), which ${counted(tag.member_count, 'carries', 'carry')} now. Tag ${from} is deleted.`
     showOne(out, flags, tag, sentence)
@@ -75,10 +58,9 @@ export const mergeTags = (from: string, into: string, flags: NetworkFlags, out: 
 
 /** `reports list`. */
 export const listReports = ({ closed, ...flags }: ReportFlags, out: Output): Promise<void> =>
-  withOperator(flags, out, async (operator) => {
-    const { id } = await networkOf(operator, flags.network)
+  withNetwork(flags, out, async (operator, { id }) => {
     const state = closed ? 'closed' : 'open'
-    const all = await upTo<ReportListing>(flags.limit, (after) => operator.reports.list(id, { state, ...at(after) }))
+    const all = await itemsOf((after) => operator.reports.list(id, { state, ...defined({ after }) }), flags.limit)
     const columns = [
       { title: 'id', cell: ({ id }: ReportListing) => id, fits: 'whole' },
       { title: 'time', cell: ({ created_at }: ReportListing) => time(created_at) },
@@ -97,8 +79,7 @@ export const listReports = ({ closed, ...flags }: ReportFlags, out: Output): Pro
 
 /** `reports close`. */
 export const closeReport = (id: string, decision: ReportDecision, flags: NetworkFlags, out: Output): Promise<void> =>
-  withChanges(flags, out, async (operator) => {
-    const network = await networkOf(operator, flags.network)
+  withNetworkChanges(flags, out, async (operator, network) => {
     const report = await ofRecord(network, 'report', id, operator.reports.close(network.id, id, decision))
     const what = {
       dismiss: 'dismissed',

@@ -1,4 +1,5 @@
 /** `folkmoot panel-link`. */
+import { defined } from '../../../lib/base/defined.ts'
 import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
 import { localUser } from '../../user.ts'
@@ -25,9 +26,8 @@ export async function panelLink(
   const own = port === undefined ? await runningServer(flags) : undefined
   const server = own ?? (await soughtServer({ port, storage: anyStorage ? undefined : flags.storage }))
   const link = await server.panelLink({
-    ...(network === undefined ? {} : { network: (await networkOf(server, network)).id }),
+    ...defined({ network: network === undefined ? undefined : (await networkOf(server, network)).id, expires }),
     ...(readOnly ? { read_only: true } : {}),
-    ...(expires === undefined ? {} : { expires }),
     actor: localUser(),
   })
   showOne(out, flags, link, link.url)

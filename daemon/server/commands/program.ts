@@ -9,6 +9,7 @@ import type { EndpointFlags } from './endpoints/changes.ts'
 import { withAttributes } from './endpoints/options.ts'
 import { exportSubjects } from './members/filter-flags.ts'
 import { filterOptions } from './members/filters.ts'
+import { moment } from './moment.ts'
 
 const plan = (): Option =>
   new Option('--plan <name>', 'its plan, which sets the rate limit').choices(['standard', 'premium', 'unlimited'])
@@ -281,14 +282,14 @@ export function auditCommands(program: Command, out: Output, draw?: (line: strin
     .option('--actor <name>', 'only this person or program: cli:ada, host, …')
     .addOption(new Option('--action <name>', 'of this kind').choices(auditActions))
     .option('--subject <type:id>', 'only this record, such as endpoint:7')
-    .option('--from <time>', 'from this time on, ISO 8601; a day begins in UTC')
-    .option('--to <time>', 'before this time, ISO 8601')
+    .addOption(moment('--from', 'from this time on, ISO 8601; a day begins in UTC'))
+    .addOption(moment('--to', 'before this time, ISO 8601'))
     .option('--limit <number>', 'at most this many', entries, 50)
     .action(async (flags) => (await load()).listAudit(flags, out))
   onNetwork(audit.command('export'))
     .description('write every change as NDJSON, the oldest first')
     .requiredOption('--to <file>', 'a new file; - is standard output')
-    .option('--from <time>', 'from this time on, ISO 8601; a day begins in UTC')
+    .addOption(moment('--from', 'from this time on, ISO 8601; a day begins in UTC'))
     .action(async (flags) => (await load()).exportAudit(flags, out, draw))
 }
 

@@ -11,11 +11,10 @@ import { UsageError } from '../../usage.ts'
 import { Previewed } from '../control/calls.ts'
 import { eventNamed } from './event-name.ts'
 import { filterHint } from './filter-hint.ts'
-import { networkOf, type StorageFlags, withChanges } from './operator.ts'
+import { type NetworkFlags, withNetworkChanges } from './operator.ts'
 import { showList, showOne } from './show.ts'
 
-export interface TriggerFlags extends StorageFlags {
-  readonly network?: string
+export interface TriggerFlags extends NetworkFlags {
   readonly field?: readonly string[]
   readonly changed?: string
   readonly list?: boolean
@@ -28,8 +27,7 @@ export async function trigger(given: string | undefined, flags: TriggerFlags, ou
   const name = eventNamed(given)
   const changes = (flags.field ?? []).map(changeOf)
   const changedFields = flags.changed?.split(',').map((each) => each.trim()) ?? []
-  await withChanges(flags, out, async (operator) => {
-    const network = await networkOf(operator, flags.network)
+  await withNetworkChanges(flags, out, async (operator, network) => {
     const payload = changes.reduce((before, change) => changed(before, change), examplePayload(name, network.id))
     // Checked there by the schema of the event.
     const publication = { network: network.id, event: name, payload: payload as PayloadOf<WebhookName>, changed: changedFields }

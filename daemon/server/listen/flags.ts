@@ -2,10 +2,9 @@
 import { withoutPassword } from '../../../lib/base/without-password.ts'
 import { UsageError } from '../../usage.ts'
 import { eventNamed } from '../commands/event-name.ts'
-import type { StorageFlags } from '../commands/operator.ts'
+import type { NetworkFlags } from '../commands/operator.ts'
 
-export interface ListenFlags extends StorageFlags {
-  readonly network?: string
+export interface ListenFlags extends NetworkFlags {
   readonly forwardTo?: string
   readonly events?: readonly string[]
   readonly headers?: readonly string[]

@@ -12,7 +12,7 @@ import { sign } from '../../../lib/receiver/index.ts'
 import { fault, type Output } from '../../output.ts'
 import { systemClock } from '../../relay/clock.ts'
 import { about, CommandFailure, Ended, UsageError } from '../../usage.ts'
-import { networkOf, runningServer, withOperator } from '../commands/operator.ts'
+import { runningServer, withNetwork, withOperator } from '../commands/operator.ts'
 import type { Operator } from '../control/calls.ts'
 import { secretOf } from '../credentials/secrets.ts'
 import { refusedByRelay } from '../operate/relay-rules.ts'
@@ -59,8 +59,7 @@ export async function listen(flags: ListenFlags, { out, keys }: Terminal, signal
     refused: (why) => show.warn(`refused: ${why}`),
   })
   try {
-    await withOperator(flags, out, async (operator) => {
-      const network = await networkOf(operator, flags.network)
+    await withNetwork(flags, out, async (operator, network) => {
       await removeLeftovers(operator, network.id)
       const registration = { network: network.id, url: listener.url, name: endpointName(), token, secrets: [secret], events }
       const { id } = await operator.endpoints.upsert(registration).catch((error: unknown) => {

@@ -1,4 +1,5 @@
 /** The changes of an endpoint in the flags of a command. */
+import { defined } from '../../../../lib/base/defined.ts'
 import { catalogue, hostCatalogue, hostEventName, webhookName } from '../../../../lib/events/catalogue.ts'
 import { similarNames } from '../../../../lib/events/similar-names.ts'
 import type { Endpoint, EndpointChanges, EndpointRotation } from '../../../../lib/index.ts'
@@ -61,9 +62,8 @@ export function changesOf(flags: EndpointFlags, needed?: 'needed'): EndpointChan
     ...(secrets.length === 0 ? {} : { secrets }),
     // It takes the place of the token.
     ...(headers && hasAuthorization(Object.keys(headers).map((name) => ({ name }))) ? { token: null } : {}),
-    ...(headers === undefined ? {} : { headers }),
+    ...defined({ headers, token }),
     ...(unsigned ? { secrets: null } : {}),
-    ...(token === undefined ? {} : { token }),
   }
   if (needed && Object.keys(changes).length === 0) {
     const options = Object.values(attributeOptions).flatMap((each) => each.options('update').map(({ long }) => long))
@@ -87,15 +87,11 @@ function kindOf(given: true | string): true | 'ed25519' {
 /** The parts to replace: by default the secrets. */
 export function rotationOf(flags: EndpointFlags): EndpointRotation {
   const { makeToken, makeSecret, keepOld } = flags
-  const token = makeToken ? true : tokenOf(flags)
+  const token = makeToken ? (true as const) : tokenOf(flags)
   const given = secretsOf('--secret', flags.secret, flags.secretFile)
   const made = makeSecret ? kindOf(makeSecret) : token === undefined ? true : undefined
   const secrets = given.length > 0 ? given : made
-  return {
-    ...(token === undefined ? {} : { token }),
-    ...(secrets === undefined ? {} : { secrets }),
-    ...(keepOld === undefined ? {} : { keepOldSeconds: keepOld }),
-  }
+  return defined({ token, secrets, keepOldSeconds: keepOld })
 }
 
 /** Which audience a later change has is known to the storage alone; without one here, either will do. */

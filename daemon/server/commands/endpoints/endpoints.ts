@@ -5,7 +5,7 @@ import type { Output } from '../../../output.ts'
 import { UsageError } from '../../../usage.ts'
 import type { Operator } from '../../control/calls.ts'
 import { inOptions, missing, ofRecord } from '../in-options.ts'
-import { type NetworkFlags, networkOf, withChanges, withOperator } from '../operator.ts'
+import { type NetworkFlags, networkOf, withNetwork, withNetworkChanges, withOperator } from '../operator.ts'
 import { showList, showOne } from '../show.ts'
 import { changesOf, type EndpointFlags, orMade, rotationOf } from './changes.ts'
 import { attributeOptions } from './options.ts'
@@ -21,8 +21,7 @@ const typesOf = ({ events, audience }: Pick<Endpoint, 'events' | 'audience'>): s
 /** `endpoints add`: a new endpoint, or the one with this URL; omitted options stay. */
 export async function addEndpoint(flags: EndpointFlags & { readonly url: string }, out: Output): Promise<void> {
   const changes = orMade(flags, changesOf(flags))
-  await withChanges(flags, out, async (operator) => {
-    const { id } = await networkOf(operator, flags.network)
+  await withNetworkChanges(flags, out, async (operator, { id }) => {
     const definition = { ...changes, network: id, url: flags.url }
     const upserted = operator.endpoints.upsert(definition).catch((error: unknown) => {
       if (changes.token !== undefined || !isApiError(error) || !error.message.startsWith('token is required:')) throw error
@@ -53,11 +52,11 @@ async function warnOfAddress({ addressWarning }: Operator, { url }: Endpoint, ou
 
 /** `endpoints list`: without tokens and secrets. */
 export const listEndpoints = (flags: NetworkFlags, out: Output): Promise<void> =>
-  withOperator(flags, out, async (operator) =>
+  withNetwork(flags, out, async ({ endpoints }, network) =>
     showList(
       out,
       flags,
-      await operator.endpoints.list((await networkOf(operator, flags.network)).id),
+      await endpoints.list(network.id),
       [
         { title: 'id', cell: ({ id }) => id, fits: 'whole' },
         ...Object.values(attributeOptions).map(({ column }) => column),
@@ -73,8 +72,7 @@ export const listEndpoints = (flags: NetworkFlags, out: Output): Promise<void> =
 
 /** `endpoints show`: every attribute on a line, for people. */
 export const showEndpoint = (id: string, flags: NetworkFlags, out: Output): Promise<void> =>
-  withOperator(flags, out, async (operator) => {
-    const network = await networkOf(operator, flags.network)
+  withNetwork(flags, out, async (operator, network) => {
     const endpoint = await operator.endpoints.find(network.id, id)
     if (!endpoint) throw missing(network, 'endpoint', id)
     const lines = Object.entries(endpoint).map(([name, value]) => `${name.padEnd(16)} ${shownValue(value)}`)
@@ -93,8 +91,7 @@ const shownValue = (value: unknown): string => {
 type Work = (operator: Operator, network: string) => Promise<Endpoint>
 
 const change = (id: string, flags: NetworkFlags, out: Output, what: string, work: Work): Promise<void> =>
-  withChanges(flags, out, async (operator) => {
-    const network = await networkOf(operator, flags.network)
+  withNetworkChanges(flags, out, async (operator, network) => {
     show(await ofRecord(network, 'endpoint', id, work(operator, network.id)), flags, out, what)
   })
 
@@ -141,16 +138,14 @@ export const removeEndpoint = (id: string, flags: NetworkFlags, out: Output): Pr
 
 /** `endpoints republish`: for relays that have lost their store, and to encrypt everything with the first encryption key. */
 export const republishEndpoints = (flags: NetworkFlags, out: Output): Promise<void> =>
-  withChanges(flags, out, async (operator) => {
-    const { id, subdomain } = await networkOf(operator, flags.network)
+  withNetworkChanges(flags, out, async (operator, { id, subdomain }) => {
     await operator.endpoints.republish(id)
     showOne(out, flags, { network_id: id, republished: true }, `The endpoints of ${subdomain} are in the outbox again.`)
   })
 
 /** `endpoints reveal`: its token and secrets, with a line in the audit. */
 export const revealEndpoint = (id: string, flags: NetworkFlags, out: Output): Promise<void> =>
-  withOperator(flags, out, async (operator) => {
-    const network = await networkOf(operator, flags.network)
+  withNetwork(flags, out, async (operator, network) => {
     const endpoint = await operator.endpoints.find(network.id, id)
     if (!endpoint) throw missing(network, 'endpoint', id)
     const shown = await operator.endpoints.reveal(network.id, id)
@@ -161,14 +156,9 @@ export const revealEndpoint = (id: string, flags: NetworkFlags, out: Output): Pr
 /** `endpoints rotate`: a new token, secrets or both, with the old ones valid for a time. */
 export async function rotateEndpoint(id: string, flags: EndpointFlags, out: Output): Promise<void> {
   const rotation = rotationOf(flags)
-  await withChanges(flags, out, async (operator) => {
-    const network = await networkOf(operator, flags.network)
-    const { endpoint, token, secrets } = await ofRecord(
-      network,
-      'endpoint',
-      id,
-      inOptions(operator.endpoints.rotate(network.id, id, rotation)),
-    )
+  await withNetworkChanges(flags, out, async (operator, network) => {
+    const rotated = inOptions(operator.endpoints.rotate(network.id, id, rotation))
+    const { endpoint, token, secrets } = await ofRecord(network, 'endpoint', id, rotated)
     const made = {
       ...(rotation.token === true && token !== undefined ? { token } : {}),
       ...(typeof rotation.secrets !== 'object' && secrets !== undefined ? { secrets } : {}),

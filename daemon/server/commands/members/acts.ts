@@ -1,10 +1,11 @@
 /** `folkmoot members show`, `ban`, `remove` and `role`: one member. */
+import { defined } from '../../../../lib/base/defined.ts'
 import { detailsText } from '../../../../lib/host/audit/details.ts'
 import type { Block, MemberListing, MemberProfile } from '../../../../lib/index.ts'
 import type { Output } from '../../../output.ts'
 import type { Operator } from '../../control/calls.ts'
 import { ofRecord } from '../in-options.ts'
-import { type NetworkFlags, networkOf, withChanges } from '../operator.ts'
+import { type NetworkFlags, withNetworkChanges } from '../operator.ts'
 import { showOne } from '../show.ts'
 
 interface BanFlags extends NetworkFlags {
@@ -26,8 +27,7 @@ const onMember = <T extends object>(
   work: Work<T>,
   sentence: (value: T) => string,
 ) =>
-  withChanges(flags, out, async (operator) => {
-    const network = await networkOf(operator, flags.network)
+  withNetworkChanges(flags, out, async (operator, network) => {
     const value = await ofRecord(network, 'member', id, work(operator.members, network.id))
     showOne(out, flags, value, sentence(value))
   })
@@ -40,8 +40,7 @@ export const banMember = (id: string, { reason, keepPlans, ...flags }: BanFlags,
     id,
     flags,
     out,
-    (members, network) =>
-      members.ban(network, id, { ...(reason === undefined ? {} : { reason }), cancel_plans: keepPlans !== true }),
+    (members, network) => members.ban(network, id, { ...defined({ reason }), cancel_plans: keepPlans !== true }),
     (member) => `Member ${id} (${nameOf(member)}) is banned. \`folkmoot members unban ${id}\` lifts the ban.`,
   )
 

@@ -1,11 +1,14 @@
 /** `folkmoot members bulk`: one act for the members of a filter or of a file, with progress, a report, and a question before it. */
+
 import { counted } from '../../../../lib/base/counted.ts'
+import { defined } from '../../../../lib/base/defined.ts'
+import { pagesOf } from '../../../../lib/base/pages.ts'
 import type { BulkAct, BulkReport } from '../../../../lib/index.ts'
 import type { Ask, Output } from '../../../output.ts'
 import { CommandFailure, UsageError } from '../../../usage.ts'
 import type { Operator } from '../../control/calls.ts'
 import { inOptions } from '../in-options.ts'
-import { networkOf, withChanges } from '../operator.ts'
+import { withNetworkChanges } from '../operator.ts'
 import { showOne } from '../show.ts'
 import { filterOf } from './filters.ts'
 import { type ListFlags, membersOf } from './former-members.ts'
@@ -25,7 +28,7 @@ const chunk = 250
 /** @param about the id of the tag, badge, space or plan */
 function actOf(act: string, about: string | undefined, { reason, cancelPlans, keepPlans }: BulkFlags): BulkAct {
   if (act === 'remove') return { remove: { cancel_plans: cancelPlans === true } }
-  if (act === 'ban') return { ban: { ...(reason === undefined ? {} : { reason }), cancel_plans: keepPlans !== true } }
+  if (act === 'ban') return { ban: { ...defined({ reason }), cancel_plans: keepPlans !== true } }
   if (about === undefined) throw new UsageError(`${act} needs an id: folkmoot members bulk ${act} <id>`)
   return { [act]: about }
 }
@@ -35,14 +38,9 @@ async function byTitle(operator: Operator, network: string, act: BulkAct): Promi
   const [name, about] = Object.entries(act)[0] ?? []
   const kind = /^(?:un)?(tag|badge)$/.exec(name ?? '')?.[1] as 'tag' | 'badge' | undefined
   if (!kind || typeof about !== 'string' || /^\d+$/.test(about)) return act
-  for (let after: string | null | undefined; after !== null; ) {
-    const page: Awaited<ReturnType<Operator['tags']['list']>> = await operator.tags.list(network, {
-      ...{ kind, limit: 1000 },
-      ...(after === undefined ? {} : { after }),
-    })
-    const found = page.items.find(({ title }) => title.toLowerCase() === about.toLowerCase())
+  for await (const { items } of pagesOf((after) => operator.tags.list(network, { kind, limit: 1000, ...defined({ after }) }))) {
+    const found = items.find(({ title }) => title.toLowerCase() === about.toLowerCase())
     if (found) return { [name ?? '']: found.id }
-    after = page.next
   }
   throw new CommandFailure(`there is no ${kind} ${JSON.stringify(about)}: \`folkmoot tags list\` shows those there are`)
 }
@@ -61,8 +59,7 @@ export async function bulk(
   if ((flags.from === undefined) === (Object.keys(query).length === 0))
     throw new UsageError('choose members by filters, such as --role or --tag-id, or by --from FILE with addresses or ids')
   const listed = flags.from === undefined ? undefined : await listIn(flags.from)
-  await withChanges(flags, out, async (operator) => {
-    const { id: network, subdomain } = await networkOf(operator, flags.network)
+  await withNetworkChanges(flags, out, async (operator, { id: network, subdomain }) => {
     const what = await byTitle(operator, network, wished)
     const list = listed ?? { ids: await idsOf(operator, network, query) }
     const count = countIn(list)

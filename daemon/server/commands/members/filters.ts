@@ -1,7 +1,9 @@
 /** The flags of filters: each follows from the declaration of its field. */
+
 import { Option } from 'commander'
+import { defined } from '../../../../lib/base/defined.ts'
 import type { MemberFilter, MemberQuery } from '../../../../lib/index.ts'
-import { momentOf } from '../moment.ts'
+import { moment } from '../moment.ts'
 import { filterFlags } from './filter-flags.ts'
 
 const fields = [...new Set(Object.values(filterFlags).flatMap((flags) => flags.map(({ field }) => field)))]
@@ -21,7 +23,7 @@ export const filterOptions = (kind: keyof typeof filterFlags): readonly Option[]
     const flag = `--${flagOf(field)}`
     if (value === 'name') return new Option(`${flag} <name>`, help).choices(choices)
     if (value === 'id') return new Option(`${flag} <id>`, help)
-    return new Option(`${flag} <time>`, `${help}, ISO 8601; a day begins in UTC`).argParser((text) => momentOf(flag, text))
+    return moment(flag, `${help}, ISO 8601; a day begins in UTC`)
   }),
 ]
 
@@ -39,8 +41,7 @@ export const filterOf = ({ state, search, ...flags }: FilterFlags & object): Mem
       return value === undefined ? [] : [[name, value]]
     }),
   ),
-  ...(state === undefined ? {} : { state }),
-  ...(search === undefined ? {} : { q: search }),
+  ...defined({ state, q: search }),
 })
 
 /** The flag of a field, if it is one of the filter's alone. */

@@ -1,5 +1,8 @@
 /** `folkmoot members list`, `unban` and `erase`: also of members who are no longer there. */
-import type { MemberListing, MemberPage, MemberQuery } from '../../../../lib/index.ts'
+
+import { defined } from '../../../../lib/base/defined.ts'
+import { itemsOf } from '../../../../lib/base/pages.ts'
+import type { MemberListing, MemberQuery } from '../../../../lib/index.ts'
 import { plain } from '../../../json.ts'
 import type { Ask, Output } from '../../../output.ts'
 import { time } from '../../../table.ts'
@@ -7,7 +10,7 @@ import { UsageError } from '../../../usage.ts'
 import type { Operator } from '../../control/calls.ts'
 import { assetsDirectory } from '../../storage/open.ts'
 import { inOptions, missing, ofRecord } from '../in-options.ts'
-import { type NetworkFlags, networkOf, withChanges, withOperator } from '../operator.ts'
+import { type NetworkFlags, withNetwork, withNetworkChanges } from '../operator.ts'
 import { showList, showOne } from '../show.ts'
 import { type FilterFlags, filterOf } from './filters.ts'
 
@@ -23,16 +26,8 @@ export interface EraseFlags extends NetworkFlags {
 const pageSize = 100
 
 export async function membersOf({ members }: Operator, network: string, query: MemberQuery, most: number) {
-  const found: MemberListing[] = []
-  for (let after: string | null | undefined; after !== null && found.length < most; ) {
-    const limit = Math.min(pageSize, most - found.length)
-    const page: MemberPage = await inOptions(
-      members.list(network, { ...query, limit, ...(after === undefined ? {} : { after }) }),
-    )
-    found.push(...page.items)
-    after = page.next
-  }
-  return found
+  const limit = Math.min(pageSize, most)
+  return itemsOf((after) => inOptions(members.list(network, { ...query, limit, ...defined({ after }) })), most)
 }
 
 const nameOf = ({ first_name, last_name }: MemberListing): string => `${first_name} ${last_name}`.trim()
@@ -43,9 +38,9 @@ const stateOf = ({ state, is_banned, erased_at }: MemberListing): string =>
 
 /** `members list`: the newest first unless they are sorted. */
 export const listMembers = (flags: ListFlags, out: Output): Promise<void> =>
-  withOperator(flags, out, async (operator) => {
+  withNetwork(flags, out, async (operator, { id }) => {
     const { limit } = flags
-    const found = await membersOf(operator, (await networkOf(operator, flags.network)).id, filterOf(flags), limit + 1)
+    const found = await membersOf(operator, id, filterOf(flags), limit + 1)
     showList(
       out,
       flags,
@@ -69,8 +64,7 @@ export const listMembers = (flags: ListFlags, out: Output): Promise<void> =>
 
 /** `members unban`. */
 export const unbanMember = (id: string, flags: NetworkFlags, out: Output): Promise<void> =>
-  withChanges(flags, out, async (operator) => {
-    const network = await networkOf(operator, flags.network)
+  withNetworkChanges(flags, out, async (operator, network) => {
     const member = await ofRecord(network, 'member', id, operator.members.unban(network.id, id))
     showOne(out, flags, member, `The ban of member ${id} is lifted.`)
   })
@@ -81,8 +75,7 @@ export function eraseMember(id: string, flags: EraseFlags, out: Output, ask: Ask
   if (isAsked && (ask === undefined || flags.json === true))
     throw new UsageError('an erasure cannot be undone: add --yes if member and network are right')
   const assets = assetsDirectory(flags.storage, flags.assets)
-  return withChanges({ ...flags, assets }, out, async (operator) => {
-    const network = await networkOf(operator, flags.network)
+  return withNetworkChanges({ ...flags, assets }, out, async (operator, network) => {
     if (isAsked && ask) {
       const known = (await operator.members.list(network.id, { q: id, limit: 1 })).items.find((member) => member.id === id)
       if (!known) throw missing(network, 'member', id)

@@ -8,7 +8,7 @@ import type { ImportCounts, ImportOptions, ImportRefusal, ImportReport, ImportRo
 import type { Output } from '../../../output.ts'
 import { CommandFailure, UsageError } from '../../../usage.ts'
 import { inOptions } from '../in-options.ts'
-import { type NetworkFlags, networkOf, withChanges } from '../operator.ts'
+import { type NetworkFlags, withNetworkChanges } from '../operator.ts'
 import { showOne } from '../show.ts'
 
 interface ImportFlags extends NetworkFlags {
@@ -38,8 +38,7 @@ export async function importMembers(file: string, flags: ImportFlags, out: Outpu
     ...{ plan_ids: flags.plan, space_ids: flags.space, tags: flags.tag },
     ...{ update: update === true, quiet: quiet === true, welcome: welcome === true },
   }
-  await withChanges(flags, out, async (operator) => {
-    const { id, subdomain } = await networkOf(operator, flags.network)
+  await withNetworkChanges(flags, out, async (operator, { id, subdomain }) => {
     let sum: ImportReport | undefined
     let notes = 0
     for await (const { rows, more } of chunksOf(

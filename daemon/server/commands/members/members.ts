@@ -8,7 +8,7 @@ import type { Output } from '../../../output.ts'
 import { UsageError } from '../../../usage.ts'
 import type { Operator } from '../../control/calls.ts'
 import { ofRecord } from '../in-options.ts'
-import { type NetworkFlags, networkOf, withChanges, withOperator } from '../operator.ts'
+import { type NetworkFlags, withNetwork, withNetworkChanges } from '../operator.ts'
 
 export interface ConsentFlags extends NetworkFlags {
   readonly member?: string
@@ -35,15 +35,13 @@ export async function consent(flags: ConsentFlags, out: Output): Promise<void> {
     throw new UsageError('choose members with one of --member, --email and --all')
   const given = !flags.withdraw
   if (flags.preview)
-    return withChanges(flags, out, async (operator) => {
-      const { id } = await networkOf(operator, flags.network)
+    return withNetworkChanges(flags, out, async (operator, { id }) => {
       const { member, email } = flags
       const all = { filter: { state: 'active' } } as const
       const selection = member === undefined ? (email === undefined ? all : { addresses: [email] }) : { ids: [member] }
       await operator.members.bulk(id, selection, { consent: given })
     })
-  await withOperator(flags, out, async (operator) => {
-    const network = await networkOf(operator, flags.network)
+  await withNetwork(flags, out, async (operator, network) => {
     let members = 0
     const { email } = flags
     // Lines of the audit have no addresses.
