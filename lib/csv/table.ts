@@ -12,6 +12,7 @@ const longestRow = 1024 * 1024
 const mostColumns = 500
 
 const refuse = (row: number, problem: string): never => fail(invalid('file'), `file: row ${row} ${problem}`)
+const notUtf8 = (): never => fail(invalid('file'), 'file must be UTF-8: save it as “CSV UTF-8”')
 
 /** The text of bytes in UTF-8, with or without a byte order mark. @throws ApiError 422 for any other encoding */
 async function* textOf(chunks: AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string>): AsyncGenerator<string> {
@@ -20,7 +21,7 @@ async function* textOf(chunks: AsyncIterable<Uint8Array | string> | Iterable<Uin
     try {
       return bytes ? decoder.decode(bytes, { stream: true }) : decoder.decode()
     } catch {
-      return fail(invalid('file'), 'file must be UTF-8: save it as “CSV UTF-8”')
+      return notUtf8()
     }
   }
   let isFirst = true
@@ -35,7 +36,8 @@ async function* textOf(chunks: AsyncIterable<Uint8Array | string> | Iterable<Uin
 }
 
 /**
- * The rows of a file. CSV has a line of column names; commas, semicolons or tabs between them; and quotes where RFC 4180 has them.
+ * The rows of a file. CSV has a line of column names; commas, semicolons or tabs between them, or what a first line `sep=|` says;
+ * and quotes where RFC 4180 has them. Empty rows are left out.
  * @throws ApiError 422 that names the row, for a file that is not UTF-8, has no or twice the same column, or a quote that does not end
  */
 export async function* readTable(
@@ -44,33 +46,36 @@ export async function* readTable(
 ): AsyncGenerator<TableRow> {
   let number = 0
   let header: readonly string[] | undefined
-  for await (const cells of format === 'csv' ? recordsOf(textOf(chunks)) : linesOf(textOf(chunks))) {
-    if (typeof cells === 'string') {
+  for await (const record of format === 'csv' ? recordsOf(textOf(chunks)) : linesOf(textOf(chunks))) {
+    if (typeof record === 'string') {
       number++
-      if (cells.trim() !== '') yield objectOf(cells, number)
+      if (record.trim() !== '') yield objectOf(record, number)
       continue
     }
-    if (cells.length === 1 && (cells[0] ?? '').trim() === '') continue
-    if (!header) {
-      header = headerOf(cells)
-      continue
-    }
-    number++
-    if (cells.length > header.length && cells.slice(header.length).some((cell) => cell !== ''))
-      refuse(
-        number,
-        `has ${cells.length} values, and there are ${header.length} columns: put values with a separator into quotes`,
-      )
-    yield Object.fromEntries(header.map((name, index) => [name, rearmed(cells[index] ?? '')]))
+    const { cells, line, problem } = record
+    if (!problem && cells.every(isEmpty)) continue
+    if (header) number++
+    const isLonger = header && !cells.slice(header.length).every(isEmpty)
+    const columns = `has ${cells.length} values, and there are ${header?.length} columns: put values with a separator into quotes`
+    const wrong = problem ?? (isLonger ? columns : undefined)
+    if (wrong)
+      fail(invalid('file'), `file: ${header ? `row ${number}` : 'the row of names'} ${wrong} (it begins in line ${line})`)
+    if (header) yield Object.fromEntries(header.map((name, index) => [name, rearmed(cells[index] ?? '')]))
+    else header = headerOf(cells)
   }
   if (format === 'csv' && !header) fail(invalid('file'), 'file is empty: the first line must name the columns')
 }
 
+const isEmpty = (cell: string): boolean => cell.trim() === ''
+
 function headerOf(cells: readonly string[]): readonly string[] {
   const names = cells.map((cell) => rearmed(cell.trim()))
-  const twice = names.find((name, index) => name !== '' && names.indexOf(name) !== index)
-  if (twice !== undefined) fail(invalid('file'), `file has two columns ${JSON.stringify(twice)}`)
   if (names.length > mostColumns) fail(invalid('file'), `file has more than ${mostColumns} columns`)
+  // Excel's “Unicode text”, without its byte order mark.
+  if (names.some((name) => name.includes('\0'))) notUtf8()
+  const keys = names.map((name) => name.toLowerCase())
+  const twice = names.find((name, index) => name !== '' && keys.indexOf(name.toLowerCase()) !== index)
+  if (twice !== undefined) fail(invalid('file'), `file has two columns ${JSON.stringify(twice)}: rename or remove one of them`)
   return names.map((name, index) => name || `column ${index + 1}`)
 }
 
@@ -95,34 +100,56 @@ async function* linesOf(texts: AsyncIterable<string>): AsyncGenerator<string> {
   if (rest !== '') yield rest
 }
 
-/** The separator that the first line has most often, outside of quotes. */
-function delimiterOf(text: string): string {
-  const line = (text.split('\n', 1)[0] ?? '').replace(/"[^"]*"/g, '')
-  const counts = [',', ';', '\t'].map((each) => ({ each, count: line.split(each).length }))
-  return counts.toSorted((one, other) => other.count - one.count)[0]?.each ?? ','
+/** The separator that the first line of names has most often, outside of quotes. */
+function delimiterOf(text: string): string | undefined {
+  const line = text
+    .split('\n')
+    .find((each) => each.trim() !== '')
+    ?.replace(/"[^"]*"/g, '')
+  const counts = [',', ';', '\t'].map((each) => ({ each, count: line?.split(each).length ?? 0 }))
+  return line && counts.toSorted((one, other) => other.count - one.count)[0]?.each
 }
 
-async function* recordsOf(texts: AsyncIterable<string>): AsyncGenerator<readonly string[]> {
+/** A record, and the line in which it begins. */
+interface CsvRecord {
+  readonly cells: readonly string[]
+  readonly line: number
+  readonly problem: string | undefined
+}
+
+async function* recordsOf(texts: AsyncIterable<string>): AsyncGenerator<CsvRecord> {
   let rest = ''
   let delimiter: string | undefined
-  let records = 0
-  const parse = (text: string, isLast: boolean) => {
+  let breaks: RegExp | undefined
+  let line = 1
+  function* parse(given: string, isLast: boolean): Generator<CsvRecord> {
+    breaks ??= /^[^\n\r]*\r(?!\n)/.test(given) ? /\r/g : /\r\n/g
+    let text = given.replace(breaks, '\n')
+    const [whole = '', separator] = (line === 1 && /^"?sep=([^\n"])"?.*\n/i.exec(text)) || []
+    if (separator) {
+      delimiter = separator
+      text = text.slice(whole.length)
+      line++
+    }
     delimiter ??= delimiterOf(text)
-    const { data, errors, meta } = new Papa.Parser({ delimiter, newline: '\n' }).parse(text, 0, !isLast)
-    const [wrong] = isLast ? errors : []
-    if (wrong) refuse(records + (wrong.row ?? 0), 'has a quote that does not end, or text behind one')
-    records += data.length
+    const { data, errors, meta } = new Papa.Parser({ delimiter: delimiter ?? ',', newline: '\n' }).parse(text, 0, !isLast)
     rest = text.slice(meta.cursor)
-    return data
+    for (const [row, cells] of data.entries()) {
+      // A record that is not whole yet is not among them.
+      const isWrong = errors[0]?.row === row
+      yield { cells, line, problem: isWrong ? 'has a quote that does not end, or text behind one' : undefined }
+      line += cells.reduce((sum, cell) => sum + cell.split('\n').length - 1, 1)
+    }
   }
   for await (const text of texts) {
+    const whole = rest + text
     // A line break may come in two chunks.
-    const whole = (rest + text).replace(/\r\n/g, '\n')
-    if (whole.endsWith('\r') || !whole.includes('\n')) rest = whole
+    if (whole.endsWith('\r') || !/[\n\r]/.test(whole)) rest = whole
     else yield* parse(whole, false)
-    if (rest.length > longestRow) refuse(records, `is longer than ${longestRow} characters: is there a quote that does not end?`)
+    if (rest.length > longestRow)
+      yield { cells: [], line, problem: `is longer than ${longestRow} characters: is there a quote that does not end?` }
   }
-  if (rest !== '') yield* parse(rest.replace(/\r\n?/g, '\n'), true)
+  if (rest !== '') yield* parse(rest.replace(/\r$/, '\n'), true)
 }
 
 /**
