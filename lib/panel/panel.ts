@@ -115,9 +115,12 @@ export function createPanel<Host = void>(community: Community, options: PanelOpt
     if (!visitor) {
       const { signIn } = settings
       const to = signInFor(request, signIn, basePath, origin)
-      if (to !== undefined) return seeOther(to)
+      const isFromHere = request.headers.get('sec-fetch-site') === 'same-origin'
+      if (to !== undefined && !isFromHere) return seeOther(to)
       const shown = signIn === undefined ? look : { ...look, back: relative(here, '') }
-      return messagePage(shown, 403, 'No access', 'You have no access to this panel. Sign in to the product that it belongs to.')
+      const text = 'You have no access to this panel. Sign in to the product that it belongs to.'
+      // It may come from a form, such as a search. The policy forbids that those are redirected to another origin.
+      return messagePage(shown, 403, 'No access', text, to === undefined ? {} : { refresh: `0; url=${to}` })
     }
     const message: Visit['message'] = (status, title, text, headers, page = '') =>
       messagePage({ ...look, back: relative(here, page) }, status, title, text, headers)

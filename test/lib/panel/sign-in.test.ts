@@ -32,6 +32,15 @@ test.each<[string, RequestInit]>([
   expect(text).toContain('<a class="button" href="../">Back to the panel</a>')
 })
 
+test('a form of the panel without a session gets a page that leads to signIn, because its policy lets no form be redirected', async () => {
+  const { send } = await createTestPanel(null, { signIn: 'https://login.example.org/in' })
+  const { status, headers } = await send('1/members?q=grace', { headers: { ...opened, 'sec-fetch-site': 'same-origin' } })
+  expect([status, headers.get('location'), headers.get('refresh')]).toEqual([
+    ...[403, null],
+    '0; url=https://login.example.org/in?return_to=https%3A%2F%2Fpanel.test%2Fadmin%2Fpanel%2F1%2Fmembers%3Fq%3Dgrace',
+  ])
+})
+
 test('without signIn it is a 403, and a visitor without networks is never sent there', async () => {
   const { send } = await createTestPanel(null)
   expect((await send('1/keys', { headers: opened })).status).toBe(403)
