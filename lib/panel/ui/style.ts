@@ -26,7 +26,7 @@ a{color:var(--accent)}
 .sr{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 .top{background:var(--card);border-bottom:1px solid var(--line);border-top:3px solid var(--brand)}
 .in{max-width:72rem;margin:0 auto;padding:0 1.25rem}
-.who,.who .end{display:flex;flex-wrap:wrap;align-items:center;gap:.25rem .75rem}.who{padding-top:.75rem;font-size:.9rem}
+.who,.who .end{display:flex;flex-wrap:wrap;align-items:center;gap:.25rem .75rem}.who{padding-top:.75rem;font-size:.9rem;overflow-wrap:anywhere}
 .who b{font-size:1rem}.who img{height:1.5rem;width:auto}.who .end{margin-left:auto;color:var(--soft)}
 nav.main ul{display:flex;flex-wrap:wrap;gap:0 .25rem;list-style:none;margin:.25rem 0 0 -.6rem;padding:0}
 nav.main a{display:block;padding:.5rem .6rem;color:var(--soft);text-decoration:none;white-space:nowrap;border-bottom:2px solid transparent}
