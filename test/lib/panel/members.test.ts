@@ -32,6 +32,13 @@ test('the list shows names in their own direction, states, and why, when and by 
   expect(text).toMatch(/<a href="\.\.\/1\/members" aria-current="page">Members<\/a>/)
 })
 
+test('filter and order have the words of the columns', async () => {
+  const { get } = await panelWithBanned()
+  const { text } = await get('1/members')
+  for (const words of ['>Joined after<', '>Joined before<', '>Joined, descending<', '<th scope="col">Joined</th>'])
+    expect(text).toContain(words)
+})
+
 test('states and a search choose, together, and a page leads to the next one', async () => {
   const { get, community } = await panelWithBanned()
   const namesIn = (text: string) =>

@@ -18,7 +18,13 @@ interface FilterField {
   readonly choices: readonly string[]
 }
 
-const wordsOf = (name: string): string => capital(name.replace(/_(?:id|at)$/, '').replaceAll('_', ' '))
+const wordsOf = (name: string): string =>
+  capital(
+    name
+      .replace(/_(?:id|at)$/, '')
+      .replace(/^created/, 'joined')
+      .replaceAll('_', ' '),
+  )
 
 /** The state is chosen by links, and the words of a search have a field of their own. */
 const formFields: readonly FilterField[] = Object.entries(fields).flatMap(([name, schema]) => {
