@@ -12,9 +12,7 @@ const ready = (root) => {
     if (Number.isNaN(at.getTime())) continue
     time.title = time.dateTime
     time.textContent =
-      'clock' in time.dataset
-        ? clock(at)
-        : at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'seconds' in time.dataset ? 'medium' : 'short' })
+      'clock' in time.dataset ? clock(at) : at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
   }
   for (const text of all('[data-at]', root))
     text.textContent = text.textContent.replace(/^.*? UTC/, clock(new Date(text.dataset.at)))

@@ -106,7 +106,7 @@ function dotted(view: View, { subject, details, ...entry }: AuditEntry): AuditEn
 function row(view: View, entry: AuditEntry): Html {
   const { at, actor, address, action, subject, details } = dotted(view, entry)
   const about = `${subject.type}:${subject.id}`
-  return html`<tr><td>${time(at, '–', true)}</td><th scope="row"><a href="${view.link('audit', { actor })}"><bdi>${breakable(actor)}</bdi></a></th><td data-label="From">${address ?? '–'}</td>
+  return html`<tr><td>${time(at)}</td><th scope="row"><a href="${view.link('audit', { actor })}"><bdi>${breakable(actor)}</bdi></a></th><td data-label="From">${address ?? '–'}</td>
 <td data-label="What" class="free"><span class="keep">${action}</span><br><a class="small" href="${view.link('audit', { subject: about })}">${own(subject.name ?? about)}</a></td><td class="mono">${detailsText(details)}</td></tr>`
 }
 

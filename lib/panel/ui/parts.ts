@@ -3,11 +3,8 @@ import { type ApiError, isApiError } from '../../errors.ts'
 import { type Html, html } from './html.ts'
 
 /** A moment: UTC in the page, and in the viewer's zone with the script. */
-export function time(at: string | null | undefined, none = '–', seconds = false): Html {
-  if (!at) return html`<span class="soft">${none}</span>`
-  const shown = `${at.slice(0, 10)} ${at.slice(11, seconds ? 19 : 16)} UTC`
-  return html`<time datetime="${at}" ${seconds && html`data-seconds`}>${shown}</time>`
-}
+export const time = (at: string | null | undefined, none = '–'): Html =>
+  at ? html`<time datetime="${at}">${at.slice(0, 10)} ${at.slice(11, 19)} UTC</time>` : html`<span class="soft">${none}</span>`
 
 /** A text that a person wrote. Its direction, such as that of a name in Hebrew, ends with it. */
 export const own = (text: string): Html => html`<bdi>${text}</bdi>`

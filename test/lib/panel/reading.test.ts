@@ -1,7 +1,7 @@
 /** The pages that only show: overview, API reference. */
 import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { relayOf } from './relay.ts'
+import { deliveryOf, relayOf } from './relay.ts'
 import { admin, createTestPanel } from './support.ts'
 
 test('the overview draws minutes, failures and circuit changes, and names endpoints in trouble', async () => {
@@ -142,4 +142,26 @@ test('the reference has the tables of fields that the site has, with code set as
   expect((await get('1/reference/members.create')).text).toContain('It sends <code>MemberJoinedHook</code> for')
   for (const page of ['1/webhooks/events', '1/webhooks/events/MemberCourseProgressUpdated'])
     expect((await get(page)).text).toContain('<code>progress_percent</code>')
+})
+
+test('times have one form on every page', async () => {
+  const at = '2026-11-20T09:00:01.000Z'
+  const attempt = {
+    number: 1,
+    at,
+    milliseconds: 31,
+    status: 500,
+    outcome: 'status',
+    answer: null,
+    answer_headers: null,
+    reason: null,
+  }
+  const relay = relayOf({ 1: [deliveryOf('d1', { history: [attempt] })] })
+  const { get, post } = await createTestPanel(admin, { relay })
+  await post('1/keys', { name: 'Sync', access: '*' })
+  const pages = ['overview', 'members', 'keys', 'audit', 'deliveries', 'deliveries/d1']
+  const seen = await Promise.all(pages.map(async (path) => (await get(`1/${path}`)).text))
+  const times = seen.flatMap((text) => [...text.matchAll(/<time datetime="[^"]*">([^<]*)/g)].map(([, shown = '']) => shown))
+  expect(times.length).toBeGreaterThan(8)
+  expect(times.filter((shown) => !/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/.test(shown))).toEqual([])
 })

@@ -95,7 +95,7 @@ ${mayResend && html`<td class="pick">${each.state !== 'pending' && html`<input t
 <td data-label="Endpoint" class="free">${own(nameOfEndpoint(each.endpoint_id))}</td>
 <td data-label="Outcome">${latestWords(each)}</td>
 <td data-label="Attempts">${number(each.attempts)}</td>
-<td data-label="Last attempt">${time(each.last_attempt_at, 'none', true)}${each.next_attempt_at && html`<br><span class="small soft">${nextOf(each, healthOf.get(each.endpoint_id), now)}</span>`}</td></tr>`,
+<td data-label="Last attempt">${time(each.last_attempt_at, 'none')}${each.next_attempt_at && html`<br><span class="small soft">${nextOf(each, healthOf.get(each.endpoint_id), now)}</span>`}</td></tr>`,
   )
   const select = mayResend ? [html`<span class="sr">Select</span>`] : []
   const columns = [...select, 'State', 'Event', 'Endpoint', 'Outcome', 'Attempts', 'Last attempt']
@@ -170,7 +170,7 @@ async function show(view: View): Promise<PanelResponse> {
     (
       each,
       place,
-    ) => html`<tr><th scope="row" class="keep" data-label="No.">${each.number}</th><td>${time(each.at, '–', true)}</td><td data-label="Outcome" class="free">${attemptWords(each.outcome, null)}${each.reason !== null && `: ${each.reason}`}</td><td data-label="Status">${each.status ?? '–'}</td>
+    ) => html`<tr><th scope="row" class="keep" data-label="No.">${each.number}</th><td>${time(each.at)}</td><td data-label="Outcome" class="free">${attemptWords(each.outcome, null)}${each.reason !== null && `: ${each.reason}`}</td><td data-label="Status">${each.status ?? '–'}</td>
 <td data-label="Duration" class="keep">${number(each.milliseconds)} ms</td><td data-label="Response">${responseOf(each, place === 0 && each.outcome !== 'delivered')}</td></tr>`,
   )
   const body =
@@ -191,10 +191,10 @@ async function show(view: View): Promise<PanelResponse> {
       'Delivery',
       html`<div class="head"><h1>${breakable(eventName(delivery))}</h1>${stateOf(delivery)}<div class="end">${tryDelivery(view, delivery, health)}${resend}</div></div>
 ${view.query.get('done') === 'resent' && news('good', html`<p>The delivery is queued again. Reload the page in a moment to see the new attempt.</p>`)}
-<dl><dt>Event id</dt><dd class="mono">${delivery.event_id}</dd><dt>Event time</dt><dd>${time(delivery.event_timestamp, '–', true)}</dd>
+<dl><dt>Event id</dt><dd class="mono">${delivery.event_id}</dd><dt>Event time</dt><dd>${time(delivery.event_timestamp)}</dd>
 <dt>Endpoint</dt><dd><a href="${view.link(`webhooks/${delivery.endpoint_id}`)}">${own(endpointNames(endpoints)(delivery.endpoint_id))}</a></dd>
 <dt>Attempts</dt><dd>${number(delivery.attempts)}</dd>
-<dt>Last attempt</dt><dd>${latestWords(delivery)}${delivery.milliseconds !== null && ` in ${number(delivery.milliseconds)} ms`}, ${time(delivery.last_attempt_at, 'never', true)}</dd>
+<dt>Last attempt</dt><dd>${latestWords(delivery)}${delivery.milliseconds !== null && ` in ${number(delivery.milliseconds)} ms`}, ${time(delivery.last_attempt_at, 'never')}</dd>
 ${delivery.next_attempt_at && html`<dt>Next attempt</dt><dd>${nextOf(delivery, health, view.settings.clock.now())}</dd>`}</dl>
 <h2>Attempts</h2>
 ${attempts.length === 0 ? html`<p class="soft">No attempt is kept.</p>` : table({ label: 'Attempts', columns: ['No.', 'Time', 'Outcome', 'Status', 'Duration', 'Response'], rows: attempts, kind: 'cards wide', stop: true })}

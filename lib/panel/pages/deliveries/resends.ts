@@ -100,7 +100,7 @@ async function show(view: View): Promise<PanelResponse> {
       'Resend',
       html`<div class="head"><h1>Resend</h1><span ${refreshed} data-part="state">${states[state]}</span><div class="end" ${refreshed} data-part="stop">${isRunning && stop}</div></div>
 <div ${refreshed} data-part="progress"><p><progress aria-label="Deliveries that are queued again" value="${done}" max="${Math.max(1, of.count)}"></progress></p>
-<p>${number(done)} of ${counted(of)} are queued again, since ${time(started_at, '–', true)}. Each is sent as soon as its endpoint accepts it: the list of deliveries shows which have arrived.</p>
+<p>${number(done)} of ${counted(of)} are queued again, since ${time(started_at)}. Each is sent as soon as its endpoint accepts it: the list of deliveries shows which have arrived.</p>
 ${state === 'failed' && note('bad', html`<p>The relay could not finish. Begin again for the rest.</p>`)}
 ${isRunning && html`<p class="soft small">Reload the page to see more, if it does not change by itself.</p>`}</div>
 <p><a href="${view.link('deliveries', filterFrom(view.query).query)}">To the deliveries</a></p>`,

@@ -112,7 +112,7 @@ const attemptRow = (
   view: View,
   { id, event_type, last_attempt_at, last_outcome, last_status, milliseconds }: DeliveryRow,
 ): Html =>
-  html`<tr><td>${time(last_attempt_at, '–', true)}</td>
+  html`<tr><td>${time(last_attempt_at)}</td>
 <th scope="row"><a href="${view.link(`deliveries/${encodeURIComponent(id)}`)}">${eventName({ event_type })}</a></th>
 <td data-label="Outcome">${attemptWords(last_outcome ?? '', null)}</td><td data-label="Status">${last_status ?? '–'}</td>
 <td data-label="Duration" class="keep">${milliseconds === null ? '–' : ms(milliseconds)}</td></tr>`
