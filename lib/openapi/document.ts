@@ -224,7 +224,9 @@ function queryParameters(operation: AnyOperation, writer: SchemaWriter): Record<
     const extension = isExtension(field as v.GenericSchema) ? { 'x-extension': true } : {}
     return { name, in: 'query', required, ...(description === undefined ? {} : { description }), ...extension, schema }
   })
-  return isPaged(operation.returns) ? [...declared, ...pagingParameters] : declared
+  const parameters: Record<string, unknown>[] = isPaged(operation.returns) ? [...declared, ...pagingParameters] : declared
+  // Generated clients have parameters by their place.
+  return parameters.toSorted((a, b) => Number('x-extension' in a) - Number('x-extension' in b))
 }
 
 const pagingParameters = [

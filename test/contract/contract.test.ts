@@ -268,6 +268,13 @@ test('every parameter beyond the interface is in the table of extensions, and op
   expect(missing).toEqual([])
 })
 
+test('the parameters of the interface come before those beyond it', () => {
+  for (const [operation, described] of published) {
+    const names = namesOf(queryOf(described))
+    expect(names.slice(0, withoutExtensions(described).length), operation).toEqual(withoutExtensions(described))
+  }
+})
+
 test('every operation and every event is in test/contract/contract.json, or among the additions with a reason', () => {
   const known = contract.operations.map(({ method, path }) => `${method} ${shapeOf(path)}`)
   const operations = [...published.keys()].filter((operation) => !known.includes(operation))
