@@ -11,16 +11,15 @@ import { type Html, html } from '../ui/html.ts'
 import {
   breakable,
   empty,
-  field,
   filterProblems,
-  momentField,
-  momentLabel,
+  input,
+  moment,
   noProblems,
   nothingListed,
-  option,
   own,
   type Problems,
   problemsOf,
+  select,
   table,
   time,
 } from '../ui/parts.ts'
@@ -68,26 +67,14 @@ function conditionsOf({ actor, action, subject, from, to }: FilterQuery) {
 }
 
 function filterForm(view: View, filter: FilterQuery, problems: Problems): Html {
-  const moment = (name: Name) =>
-    field(
-      { name, label: momentLabel(labels[name]), problems },
-      (attributes) => html`<input ${attributes} ${momentField} size="22" value="${filter[name] ?? ''}">`,
-    )
-  const input = (name: Name) =>
-    field(
-      { name, label: labels[name], problems },
-      (attributes) =>
-        html`<input ${attributes} type="text" size="22" value="${filter[name] ?? ''}" ${name === 'subject' && html`placeholder="endpoint:7"`} autocomplete="off">`,
-    )
+  const given = (name: Name) => ({ name, label: labels[name], problems })
+  const [actor, subject] = [html`type="text" size="22"`, html`type="text" size="22" placeholder="endpoint:7"`]
+  const actions = auditActions.map((each) => [each, each] as const)
   const set = Object.keys(filter).length
   return html`<details class="card" ${set > 0 && html`open`}><summary>Filter${set > 0 && html` <span class="badge">${set} set</span>`}</summary>
-<form method="get" class="filter" action="${view.link('audit')}">${input('actor')}
-${field(
-  { name: 'action', label: labels.action, problems },
-  (attributes) =>
-    html`<select ${attributes}>${option('', 'any', filter.action ?? '')}${auditActions.map((each) => option(each, each, filter.action ?? ''))}</select>`,
-)}
-${input('subject')}${names.slice(-2).map(moment)}
+<form method="get" class="filter" action="${view.link('audit')}">${input(given('actor'), filter.actor ?? '', actor)}
+${select(given('action'), [['', 'any'], ...actions], filter.action ?? '')}
+${input(given('subject'), filter.subject ?? '', subject)}${names.slice(-2).map((name) => moment(given(name), filter[name] ?? '', html`size="22"`))}
 <p class="row"><button class="primary">Apply</button>${set > 0 && html`<a class="button" href="${view.link('audit')}">Clear</a>`}</p></form></details>`
 }
 

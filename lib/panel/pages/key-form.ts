@@ -6,7 +6,7 @@ import { layout } from '../layout/layout.ts'
 import type { Form } from '../request/form.ts'
 import type { View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
-import { capital, check, field, group, type Problems, problemsOf, summary, table } from '../ui/parts.ts'
+import { capital, check, group, input, type Problems, problemsOf, summary, table } from '../ui/parts.ts'
 
 const fields = ['name', 'scopes', 'member_id', 'expires_at']
 
@@ -50,6 +50,9 @@ async function memberOf({ community, id }: View, given: string): Promise<string>
   }
 }
 
+const memberHint = 'E-mail address or id of a member. Empty: the first host of the network.'
+const dayHint = 'A day, in UTC. Empty: until it is revoked.'
+
 const words = (name: string): string => name.replaceAll('_', ' ')
 
 export function createForm(view: View, form: Form, problems: Problems): Html {
@@ -67,10 +70,10 @@ export function createForm(view: View, form: Form, problems: Problems): Html {
     'Create a key',
     html`<h1>Create an API key</h1>${summary(problems)}
 <form method="post" action="${view.link('keys')}" autocomplete="off">${onceField()}
-${field(
+${input(
   { name: 'name', label: 'Name', hint: 'The program that uses it, so that you recognise it later.', problems },
-  (attributes) =>
-    html`<input ${attributes} type="text" dir="auto" required maxlength="255" autocomplete="off" value="${form.get('name')}">`,
+  form.get('name'),
+  html`type="text" dir="auto" required maxlength="255"`,
 )}
 ${group(
   { name: 'scopes', label: 'Scopes', hint: 'Give no more than the program needs. “Write” does not include “read”.', problems },
@@ -79,24 +82,8 @@ ${check('radio', 'access', '*:read', 'Read everything', access === '*:read')}<br
 ${check('radio', 'access', '*', 'Read and write everything', access === '*')}</p>
 <div class="chosen">${table({ label: 'Scopes of resources', columns: ['Resource', 'Read', 'Write'], rows: groups, kind: 'narrow' })}</div>`,
 )}
-${field(
-  {
-    name: 'member_id',
-    label: 'Acts for (optional)',
-    hint: 'E-mail address or id of a member. Empty: the first host of the network.',
-    problems,
-  },
-  (attributes) => html`<input ${attributes} type="text" autocomplete="off" value="${form.get('member_id')}">`,
-)}
-${field(
-  {
-    name: 'expires_at',
-    label: 'Works until the end of (optional)',
-    hint: 'A day, in UTC. Empty: until it is revoked.',
-    problems,
-  },
-  (attributes) => html`<input ${attributes} type="date" value="${form.get('expires_at')}">`,
-)}
+${input({ name: 'member_id', label: 'Acts for (optional)', hint: memberHint, problems }, form.get('member_id'))}
+${input({ name: 'expires_at', label: 'Works until the end of (optional)', hint: dayHint, problems }, form.get('expires_at'), html`type="date"`)}
 <p class="row"><button class="primary">Create the key</button> <a class="button" href="${view.link('keys')}">Cancel</a></p>
 </form>`,
   )

@@ -14,6 +14,7 @@ import {
   badge,
   empty,
   field,
+  input,
   news,
   noProblems,
   number,
@@ -120,8 +121,8 @@ function labelForm(view: View, label: Label | undefined, form: Form, problems: P
     view,
     `${label ? 'Change' : 'Add'} a ${one}`,
     html`<h1>${label ? html`Change the ${one} “${own(title)}”` : 'Add a tag'}</h1>${summary(problems)}<form method="post">
-${field({ name: 'title', label: 'Title', problems }, (attributes) => html`<input ${attributes} type="text" dir="auto" value="${value('title', title)}" required autocomplete="off">`)}
-${field({ name: 'color', label: 'Colour', hint: 'Such as #1F5F8B; empty for none.', problems }, (attributes) => html`<input ${attributes} type="text" size="9" value="${value('color', color ?? '')}" autocomplete="off">`)}
+${input({ name: 'title', label: 'Title', problems }, value('title', title), html`type="text" dir="auto" required`)}
+${input({ name: 'color', label: 'Colour', hint: 'Such as #1F5F8B; empty for none.', problems }, value('color', color ?? ''), html`type="text" size="9"`)}
 <p class="row"><button class="primary">${label ? 'Save' : 'Add the tag'}</button> <a class="button" href="${listOf(view, kind)}">Cancel</a></p></form>`,
   )
 }
@@ -180,7 +181,7 @@ async function confirmMerge(view: View): Promise<PanelResponse> {
   const { items } = await view.community.tags.list(view.id, { limit: mostChoices })
   const others = items.filter((each) => each.id !== id)
   const content = html`<h1>Merge the tag “${own(title)}”</h1><form method="get">
-${field({ name: 'into', label: 'Its members get this tag instead', problems: noProblems }, (attributes) => html`<select ${attributes} required>${option('', 'choose', '')}${others.map((each) => option(each.id, each.title, ''))}</select>`)}
+${field({ name: 'into', label: 'Its members get this tag instead' }, (attributes) => html`<select ${attributes} required>${option('', 'choose', '')}${others.map((each) => option(each.id, each.title, ''))}</select>`)}
 <p class="row"><button class="primary">Go on</button> <a class="button" href="${back}">Cancel</a></p></form>`
   return page(layout(view, 'Merge a tag', content))
 }

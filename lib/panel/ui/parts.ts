@@ -94,7 +94,7 @@ interface Field {
   readonly name: string
   readonly label: unknown
   readonly hint?: unknown
-  readonly problems: Problems
+  readonly problems?: Problems
 }
 
 /** A field with its label, its hint and its problem, which assistive technology reads together. */
@@ -109,8 +109,22 @@ export function field(given: Field, control: (attributes: Html) => Html): Html {
 ${control(attributes)}${wrong(name, problem)}</div>`
 }
 
+/** A field for a text in one line. @param more attributes of its element */
+export const input = (given: Field, value: string, more = html`type="text"`): Html =>
+  field(given, (attributes) => html`<input ${attributes} ${more} value="${value}" autocomplete="off">`)
+
+/** A field to choose one value of some, each with its label. */
+export const select = (given: Field, options: Iterable<readonly [value: string, label: string]>, chosen: string): Html => {
+  const all = [...options].map(([value, label]) => option(value, label, chosen))
+  return field(given, (attributes) => html`<select ${attributes}>${all}</select>`)
+}
+
+/** A field for a moment: in UTC, and in the viewer's zone with the script. */
+export const moment = ({ label, ...given }: Field, value: string, more?: Html): Html =>
+  input({ ...given, label: html`${label}<span data-utc> (UTC)</span>` }, value, html`type="datetime-local" data-utc ${more}`)
+
 /** A group of controls with one label. */
-export function group({ name, label, hint, problems }: Field, content: unknown): Html {
+export function group({ name, label, hint, problems = noProblems }: Field, content: unknown): Html {
   const problem = problems.get(name)
   const described = [hint && `${name}-hint`, problem && `${name}-wrong`].filter(Boolean).join(' ')
   return html`<fieldset ${described && html`aria-describedby="${described}"`} ${problem && start}><legend>${label}</legend>
@@ -121,7 +135,7 @@ const wrong = (name: string, problem: string | undefined) =>
   problem && html`<p class="wrong" id="${name}-wrong">${capital(problem)}</p>`
 
 /** A problem with the name that the form gives its field. */
-function named({ name, label, problems }: Field): string | undefined {
+function named({ name, label, problems = noProblems }: Field): string | undefined {
   const problem = problems.get(name)
   if (typeof label !== 'string' || !problem?.startsWith(`${name} `)) return problem
   return label.replace(/ \(.*/, '') + problem.slice(name.length)
@@ -148,10 +162,6 @@ export const nothingListed = (problems: Problems): Html | false =>
 
 export const option = (value: string, label: string, chosen: string): Html =>
   html`<option value="${value}" ${value === chosen && html`selected`}>${label}</option>`
-
-/** The label and the attributes of a field for a moment: in UTC, and in the viewer's zone with the script. */
-export const momentLabel = (label: string): Html => html`${label}<span data-utc> (UTC)</span>`
-export const momentField = html`type="datetime-local" data-utc autocomplete="off"`
 
 export const check = (type: 'checkbox' | 'radio', name: string, value: string, label: unknown, checked: boolean): Html =>
   html`<label class="check"><input type="${type}" name="${name}" value="${value}" ${checked && html`checked`}>${label}</label>`

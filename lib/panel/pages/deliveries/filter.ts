@@ -10,7 +10,7 @@ import { outcomeWords, stateWords } from '../../layout/wording.ts'
 import type { Form } from '../../request/form.ts'
 import type { View } from '../../route.ts'
 import { type Html, html } from '../../ui/html.ts'
-import { field, filterProblems, momentField, momentLabel, option, own, type Problems, time } from '../../ui/parts.ts'
+import { filterProblems, input, moment, own, type Problems, select, time } from '../../ui/parts.ts'
 
 const { network_id: _, ...conditions } = deliveryFilter.entries
 const schema = v.object(conditions)
@@ -88,30 +88,18 @@ export const hiddenFields = (query: FilterQuery): readonly Html[] =>
 export function filterForm(view: View, { query, problems }: GivenFilter, endpoints: readonly Endpoint[]): Html {
   const nameOf = endpointNames(endpoints)
   const value = (name: Name) => query[name] ?? ''
-  const select = (name: Name, options: readonly (readonly [string, string])[]) =>
-    field(
-      { name, label: labels[name], problems },
-      (attributes) =>
-        html`<select ${attributes}>${option('', 'any', value(name))}${options.map(([key, label]) => option(key, label, value(name)))}</select>`,
-    )
-  const input = (name: Name, size: number) =>
-    field(
-      { name, label: labels[name], problems },
-      (attributes) => html`<input ${attributes} type="text" size="${size}" value="${value(name)}" autocomplete="off">`,
-    )
-  const moment = (name: Name) =>
-    field(
-      { name, label: momentLabel(labels[name]), problems },
-      (attributes) => html`<input ${attributes} ${momentField} size="20" value="${value(name)}">`,
-    )
+  const given = (name: Name) => ({ name, label: labels[name], problems })
+  const choose = (name: Name, options: readonly (readonly [string, string])[]) =>
+    select(given(name), [['', 'any'], ...options], value(name))
+  const line = (name: Name, size: number) => input(given(name), value(name), html`type="text" size="${size}"`)
   const types = [...Object.keys(catalogue), ...Object.keys(hostCatalogue)].sort().map((name) => [`${name}Hook`, name] as const)
   const open = Object.keys(query).length > 0
   return html`<details class="card" ${open && html`open`}><summary>Filter${open && html` <span class="badge">${Object.keys(query).length} set</span>`}</summary>
 <form method="get" class="filter" action="${view.link('deliveries')}">
-${select(
+${choose(
   'endpoint_id',
   endpoints.map(({ id }) => [id, nameOf(id)] as const),
-)}${select('event_type', types)}${select('state', Object.entries(stateWords))}${select('outcome', Object.entries(outcomeWords))}
-${input('http_status', 5)}${input('min_milliseconds', 7)}${input('event_id', 22)}${input('subject', 18)}${moments.map(moment)}
+)}${choose('event_type', types)}${choose('state', Object.entries(stateWords))}${choose('outcome', Object.entries(outcomeWords))}
+${line('http_status', 5)}${line('min_milliseconds', 7)}${line('event_id', 22)}${line('subject', 18)}${moments.map((name) => moment(given(name), value(name), html`size="20"`))}
 <p class="row"><button class="primary">Apply</button>${open && html`<a class="button" href="${view.link('deliveries')}">Clear</a>`}</p></form></details>`
 }

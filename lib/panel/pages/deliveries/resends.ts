@@ -7,7 +7,7 @@ import { layout } from '../../layout/layout.ts'
 import { type PanelResponse, page, seeOther } from '../../request/respond.ts'
 import type { Route, View } from '../../route.ts'
 import { type Html, html } from '../../ui/html.ts'
-import { badge, confirmation, field, noProblems, note, number, option, time } from '../../ui/parts.ts'
+import { badge, confirmation, note, number, select, time } from '../../ui/parts.ts'
 import { described, filterFrom, hiddenFields } from './filter.ts'
 
 const maxSelected = 100
@@ -55,10 +55,8 @@ async function confirm(view: View): Promise<PanelResponse> {
   const nameOf = endpointNames(await view.community.endpoints.list(view.id))
   const text = html`${selection.ids ? html`<p>The selected ones.</p>` : described({ state: 'dead', ...query }, nameOf)}
 <p>Each is sent again, and gets its full number of attempts. Deliveries that are waiting stay as they are.</p>`
-  const pace = field(
-    { name: 'rate', label: 'At most, each second', problems: noProblems },
-    (attributes) => html`<select ${attributes}>${rates.map((rate) => option(rate, rate, '10'))}</select>`,
-  )
+  const choices = rates.map((rate) => [rate, rate] as const)
+  const pace = select({ name: 'rate', label: 'At most, each second' }, choices, '10')
   const question = confirmation({
     ...{ title: `Resend ${many}?`, text, button: `Resend ${many}`, tone: 'primary' },
     ...{ back: view.link('deliveries', query), fields: html`${fields}${pace}` },

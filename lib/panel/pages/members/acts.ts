@@ -9,14 +9,15 @@ import type { ActingCalls } from '../../request/acting-user.ts'
 import { type PanelResponse, seeOther } from '../../request/respond.ts'
 import type { Route, View } from '../../route.ts'
 import { type Html, html } from '../../ui/html.ts'
-import { field, noProblems, option } from '../../ui/parts.ts'
+import { input, option } from '../../ui/parts.ts'
 
 export const roles = ['host', 'moderator', 'contributor'] as const
 
 /** Why someone is banned. */
-export const reasonField: Html = field(
-  { name: 'reason', label: 'Reason', hint: 'Only admins see it.', problems: noProblems },
-  (attributes) => html`<input ${attributes} type="text" dir="auto" maxlength="1000" autocomplete="off">`,
+export const reasonField: Html = input(
+  { name: 'reason', label: 'Reason', hint: 'Only admins see it.' },
+  '',
+  html`type="text" dir="auto" maxlength="1000"`,
 )
 
 interface MemberAct {

@@ -13,7 +13,7 @@ import type { PanelResponse } from '../../request/respond.ts'
 import { page } from '../../request/respond.ts'
 import type { Route, View } from '../../route.ts'
 import { type Html, html } from '../../ui/html.ts'
-import { capital, field, news, noProblems, number, option, table } from '../../ui/parts.ts'
+import { capital, field, input, news, number, select, table } from '../../ui/parts.ts'
 import { reasonField } from './acts.ts'
 import { type MemberFilterQuery, memberFilterIn, memberQueryOf, mostNames, namesOf } from './filter.ts'
 
@@ -44,11 +44,10 @@ export const tick = (view: View, { id, first_name, last_name }: MemberListing): 
   may(view.visitor, action) &&
   html`<input type="checkbox" form="bulk" name="id" value="${id}" aria-label="Tick ${masksNames(view) ? `member ${id}` : `${first_name} ${last_name}`}"> `
 
-const actField = (view: View, label: string): Html =>
-  field(
-    { name: 'act', label, problems: noProblems },
-    (attributes) => html`<select ${attributes}>${allowed(view).map(([name, each]) => option(name, each.label, ''))}</select>`,
-  )
+const actField = (view: View, name: string): Html => {
+  const choices = allowed(view).map(([act, { label }]) => [act, label] as const)
+  return select({ name: 'act', label: name }, choices, '')
+}
 
 /** The form below the list. @param count how many match the filter */
 export function bulkForm(view: View, filter: MemberFilterQuery, count: number): Html | false {
@@ -116,13 +115,9 @@ const formOf = (view: View, content: Html, attributes: Html | false = false): Ht
 
 /** The list of addresses or ids. */
 function listPage(view: View): Promise<PanelResponse> {
+  const hint = `At most ${number(mostMembers)}, with blanks, commas or lines between them.`
   const list = field(
-    {
-      name: 'list',
-      label: 'Addresses or ids',
-      hint: `At most ${number(mostMembers)}, with blanks, commas or lines between them.`,
-      problems: noProblems,
-    },
+    { name: 'list', label: 'Addresses or ids', hint },
     (attributes) => html`<textarea ${attributes} rows="8" required autocomplete="off"></textarea>`,
   )
   const content = html`<h1>Act on a list</h1>${formOf(view, html`${actField(view, 'What is to be done')}${list}<p class="row"><button class="primary">Go on</button> <a class="button" href="${view.link('members')}">Cancel</a></p>`)}`
@@ -133,19 +128,13 @@ function listPage(view: View): Promise<PanelResponse> {
 async function aboutPage(view: View, wish: Wish): Promise<PanelResponse> {
   const label = labelOf(wish)
   const names = (await namesOf(view)).get(acts[wish.act]?.about ?? '')
-  const input =
+  const about =
     names && names.size > 0 && names.size < mostNames
-      ? field(
-          { name: 'about', label, problems: noProblems },
-          (attributes) => html`<select ${attributes}>${[...names].map(([id, name]) => option(id, name, ''))}</select>`,
-        )
-      : field(
-          { name: 'about', label: `${label} (id)`, problems: noProblems },
-          (attributes) => html`<input ${attributes} type="text" required autocomplete="off">`,
-        )
+      ? select({ name: 'about', label }, names, '')
+      : input({ name: 'about', label: `${label} (id)` }, '', html`type="text" required`)
   const form = formOf(
     view,
-    html`${keeping(wish)}${input}<p class="row"><button class="primary">Go on</button> <a class="button" href="${view.link('members')}">Cancel</a></p>`,
+    html`${keeping(wish)}${about}<p class="row"><button class="primary">Go on</button> <a class="button" href="${view.link('members')}">Cancel</a></p>`,
   )
   return page(layout(view, label, html`<h1>${label}</h1>${form}`))
 }

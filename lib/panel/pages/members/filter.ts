@@ -5,7 +5,7 @@ import { schemaWriter } from '../../../openapi/schema.ts'
 import { memberSort } from '../../../rules/filters/members.ts'
 import type { View } from '../../route.ts'
 import { type Html, html } from '../../ui/html.ts'
-import { capital, field, momentField, momentLabel, option, type Problems } from '../../ui/parts.ts'
+import { capital, field, input, moment, type Problems, select } from '../../ui/parts.ts'
 import { momentOf } from '../audit.ts'
 
 const fields = { ...memberFilterFields, sort: memberSort }
@@ -85,30 +85,19 @@ const sortWords = (name: string): string => `${wordsOf(name.replace('-', ''))}${
 export async function memberFilterForm(view: View, filter: MemberFilterQuery, problems: Problems): Promise<Html> {
   const names = await namesOf(view)
   const value = (name: string) => filter[name] ?? ''
-  const select = (each: FilterField, options: readonly (readonly [string, string])[]) =>
-    field(
-      { ...each, problems },
-      (attributes) =>
-        html`<select ${attributes}>${option('', each.name === 'sort' ? 'Newest first' : 'any', value(each.name))}${options.map(([key, label]) => option(key, label, value(each.name)))}</select>`,
-    )
+  const choose = ({ name, label }: FilterField, options: readonly (readonly [string, string])[]) =>
+    select({ name, label, problems }, [['', name === 'sort' ? 'Newest first' : 'any'], ...options], value(name))
   const control = (each: FilterField) => {
     const { name, label, kind, choices } = each
     if (kind === 'choice')
-      return select(
+      return choose(
         each,
         choices.map((choice) => [choice, name === 'sort' ? sortWords(choice) : choice]),
       )
-    if (kind === 'moment')
-      return field(
-        { name, label: momentLabel(label), problems },
-        (attributes) => html`<input ${attributes} ${momentField} value="${value(name)}">`,
-      )
+    if (kind === 'moment') return moment({ name, label, problems }, value(name))
     const known = names.get(name)
-    if (known && known.size < mostNames && (value(name) === '' || known.has(value(name)))) return select(each, [...known])
-    return field(
-      { name, label: `${label} (id)`, problems },
-      (attributes) => html`<input ${attributes} type="text" value="${value(name)}" autocomplete="off">`,
-    )
+    if (known && known.size < mostNames && (value(name) === '' || known.has(value(name)))) return choose(each, [...known])
+    return input({ name, label: `${label} (id)`, problems }, value(name))
   }
   const set = formFields.filter(({ name }) => value(name) !== '').length
   const state = value('state')

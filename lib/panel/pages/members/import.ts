@@ -20,13 +20,14 @@ import {
   capital,
   check,
   field,
+  input,
   news,
   noProblems,
   number,
-  option,
   own,
   type Problems,
   problemsOf,
+  select,
   summary,
   table,
 } from '../../ui/parts.ts'
@@ -135,13 +136,13 @@ const formOf = (view: View, content: Html): Html =>
 
 function startPage(view: View, problems: Problems): Promise<PanelResponse> {
   const hint = html`CSV or NDJSON in UTF-8, with a row for each person: at most ${number(maxRows)} rows and ${maxFileBytes / 1e6} MB. ${larger}`
-  const input = field(
+  const file = field(
     { name: 'file', label: 'File', hint, problems },
     (attributes) => html`<input ${attributes} type="file" accept=".csv,.ndjson,.jsonl,.txt" required>`,
   )
   const content = html`<h1>${title}</h1>${summary(problems)}
 <p class="soft">People who are members already are left alone, so you can import the same file again. Nobody gets a welcome mail.</p>
-${formOf(view, html`${input}<p class="row"><button class="primary">Next: the columns</button> <a class="button" href="${view.link('members')}">Cancel</a></p>`)}`
+${formOf(view, html`${file}<p class="row"><button class="primary">Next: the columns</button> <a class="button" href="${view.link('members')}">Cancel</a></p>`)}`
   return page(layout(view, title, content), problems.size > 0 ? 422 : 200)
 }
 
@@ -150,14 +151,12 @@ function columnsPage(view: View, upload: Upload, targets: ReadonlyMap<string, st
   const selects = columns.map((column, index) => {
     const example = rows.map((row) => String(row[column] ?? '').trim()).find((value) => value !== '') ?? ''
     const hint = example === '' ? 'Empty' : html`Such as ${own(example.length > 60 ? `${example.slice(0, 60)}…` : example)}`
-    const select = (attributes: Html) =>
-      html`<select ${attributes}>${option('', 'Leave out', choice.targets[index] ?? '')}${[...targets].map(([name, label]) => option(name, label, choice.targets[index] ?? ''))}</select>`
-    return field({ name: `column_${index}`, label: own(column), hint, problems }, select)
+    const given = { name: `column_${index}`, label: own(column), hint, problems }
+    return select(given, [['', 'Leave out'], ...targets], choice.targets[index] ?? '')
   })
-  const named = field(
-    { name: 'name', label: 'Name of the import', hint: 'New members get it as a tag. By default it is the time.', problems },
-    (attributes) => html`<input ${attributes} type="text" dir="auto" maxlength="200" value="${choice.name}" autocomplete="off">`,
-  )
+  const hint = 'New members get it as a tag. By default it is the time.'
+  const name = { name: 'name', label: 'Name of the import', hint, problems }
+  const named = input(name, choice.name, html`type="text" dir="auto" maxlength="200"`)
   const content = html`<h1>What are the columns?</h1>${summary(problems)}
 ${formOf(
   view,

@@ -4,7 +4,7 @@ import { may, type PanelAction } from '../../request/access.ts'
 import { type PanelResponse, page, seeOther } from '../../request/respond.ts'
 import type { Route, View } from '../../route.ts'
 import { type Html, html } from '../../ui/html.ts'
-import { check, field, noProblems, option, type Problems, problemsOf, summary } from '../../ui/parts.ts'
+import { check, input, noProblems, type Problems, problemsOf, select, summary } from '../../ui/parts.ts'
 import { roles } from './acts.ts'
 
 interface Entry {
@@ -29,7 +29,11 @@ const entries: readonly Entry[] = [
       ['last_name', 'Last name'],
     ],
     more: ({ form }) =>
-      html`${field({ name: 'role', label: 'Role', problems: noProblems }, (attributes) => html`<select ${attributes}>${roles.map((role) => option(role, role, form.get('role') || 'contributor'))}</select>`)}
+      html`${select(
+        { name: 'role', label: 'Role' },
+        roles.map((role) => [role, role]),
+        form.get('role') || 'contributor',
+      )}
 <p>${check('checkbox', 'send_welcome_email', '1', 'Send a welcome mail', form.has('send_welcome_email'))}</p>`,
     async save({ acting, form, id: network, link }) {
       const names = { email: form.get('email').trim(), first_name: form.get('first_name'), last_name: form.get('last_name') }
@@ -79,10 +83,7 @@ export const memberEntryLinks = (view: View): readonly Html[] =>
 
 function entryForm(view: View, { title, button, fields, more }: Entry, problems: Problems): Html {
   const inputs = fields.map(([name, label]) =>
-    field(
-      { name, label, problems },
-      (attributes) => html`<input ${attributes} type="text" dir="auto" value="${view.form.get(name)}" autocomplete="off">`,
-    ),
+    input({ name, label, problems }, view.form.get(name), html`type="text" dir="auto"`),
   )
   return layout(
     view,

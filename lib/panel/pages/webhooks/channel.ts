@@ -6,7 +6,7 @@ import { type Form, formOf } from '../../request/form.ts'
 import { type PanelResponse, page, seeOther } from '../../request/respond.ts'
 import type { Route, View } from '../../route.ts'
 import { type Html, html } from '../../ui/html.ts'
-import { capital, check, field, group, noProblems, option, type Problems, problemsOf, summary } from '../../ui/parts.ts'
+import { capital, check, group, input, noProblems, type Problems, problemsOf, select, summary } from '../../ui/parts.ts'
 import { eventGroups, noticeNames, wordsOf } from './events.ts'
 
 const chats: Readonly<Record<ChatFormat, string>> = { slack: 'Slack', teams: 'Microsoft Teams', discord: 'Discord' }
@@ -32,17 +32,14 @@ function channelForm(view: View, form: Form, problems: Problems): Html {
   const isOpen = [...chosen].some((name) => !usual.includes(name))
   const member = { first_name: 'Grace', last_name: 'Oak' }
   const line = (name: string, label: string, hint: string, more: Html) =>
-    field(
-      { name, label, hint, problems },
-      (attributes) => html`<input ${attributes} ${more} autocomplete="off" spellcheck="false" value="${form.get(name)}">`,
-    )
+    input({ name, label, hint, problems }, form.get(name), html`${more} spellcheck="false"`)
   return layout(
     view,
     'Notify a channel',
     html`<h1>Notify a channel</h1>${summary(problems)}
 <p class="soft">A channel gets one sentence for each event, such as <em>${plainSentence(sentenceOf('MemberJoined', { member }))}</em>.</p>
 <form method="post">
-${field({ name: 'format', label: 'Chat', problems }, (attributes) => html`<select ${attributes}>${Object.entries(chats).map(([value, label]) => option(value, label, form.get('format')))}</select>`)}
+${select({ name: 'format', label: 'Chat', problems }, Object.entries(chats), form.get('format'))}
 ${line('url', 'Webhook URL', 'The chat makes it for a channel: as an incoming webhook, or in Teams as a workflow. It is a secret, and not shown again.', html`type="url" required`)}
 ${line('name', 'Name', 'Such as the name of the channel. Empty for none.', html`type="text" maxlength="255"`)}
 ${group(

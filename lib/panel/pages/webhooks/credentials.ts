@@ -7,20 +7,7 @@ import type { Form } from '../../request/form.ts'
 import { page } from '../../request/respond.ts'
 import type { Route, View } from '../../route.ts'
 import { type Html, html } from '../../ui/html.ts'
-import {
-  check,
-  field,
-  group,
-  news,
-  noProblems,
-  note,
-  option,
-  type Problems,
-  problemsOf,
-  secret,
-  summary,
-  time,
-} from '../../ui/parts.ts'
+import { check, group, news, noProblems, note, type Problems, problemsOf, secret, select, summary, time } from '../../ui/parts.ts'
 import { ownEndpointOf } from './webhooks.ts'
 
 const fields = ['token', 'secrets', 'keepOldSeconds']
@@ -55,6 +42,8 @@ const keeps: readonly (readonly [seconds: string, label: string])[] = [
   ['0', 'No longer: it ends immediately'],
 ]
 
+const keepHint = 'In this time the receiver is changed. Then they end by themselves.'
+
 function rotateForm(view: View, endpoint: Endpoint, form: Form, problems: Problems): Html {
   const both = form.get('sent') === ''
   const until = endpoint.old_token_until ?? endpoint.old_secrets_until
@@ -69,16 +58,7 @@ ${group(
   html`<p>${check('checkbox', 'token', 'make', 'The token', both || form.has('token'))}<br>
 ${check('checkbox', 'secrets', 'make', 'The signing secret', both ? endpoint.signed : form.has('secrets'))}</p>`,
 )}
-${field(
-  {
-    name: 'keepOldSeconds',
-    label: 'The old ones stay valid for',
-    hint: 'In this time the receiver is changed. Then they end by themselves.',
-    problems,
-  },
-  (attributes) =>
-    html`<select ${attributes}>${keeps.map(([value, label]) => option(value, label, form.get('keepOldSeconds')))}</select>`,
-)}
+${select({ name: 'keepOldSeconds', label: 'The old ones stay valid for', hint: keepHint, problems }, keeps, form.get('keepOldSeconds'))}
 <p class="row"><button class="primary">Rotate</button> <a class="button" href="${view.link(`webhooks/${endpoint.id}`)}">Cancel</a></p></form>`,
   )
 }

@@ -12,7 +12,7 @@ import { type Form, formOf } from '../../request/form.ts'
 import { type PanelResponse, page, seeOther } from '../../request/respond.ts'
 import type { Route, View } from '../../route.ts'
 import { type Html, html } from '../../ui/html.ts'
-import { check, field, group, noProblems, option, type Problems, problemsOf, search, summary } from '../../ui/parts.ts'
+import { check, field, group, input, noProblems, type Problems, problemsOf, search, select, summary } from '../../ui/parts.ts'
 import { credentialsPage } from './credentials.ts'
 import { eventGroups, exampleLink, noticeNames, wordsOf } from './events.ts'
 import { ownEndpointOf } from './webhooks.ts'
@@ -37,15 +37,14 @@ const textLine = (
   more: Html = html`maxlength="100"`,
 ): FormAttribute<string | null> => ({
   input: (_, form, problems) =>
-    field(
-      { name, label, problems, ...(hint === undefined ? {} : { hint }) },
-      (attributes) =>
-        html`<input ${attributes} type="text" autocomplete="off" spellcheck="false" ${more} value="${form.get(name)}">`,
-    ),
+    input({ name, label, hint, problems }, form.get(name), html`type="text" spellcheck="false" ${more}`),
   read: (form) => form.get(name).trim() || null,
   fill: (form, value) => form.set(name, value ?? ''),
 })
 
+const orderLabels: Readonly<Record<Endpoint['order'], string>> = {
+  ...{ none: 'No order', subject: 'In order for each member or record', fifo: 'One at a time, oldest first' },
+}
 const [rate, addresses] = [
   textLine('rate_per_second', 'Deliveries per second, at most', 'Empty: no limit.', html`inputmode="decimal"`),
   textLine(
@@ -60,10 +59,10 @@ const [rate, addresses] = [
 const attributes: { readonly [Name in AttributeName]: FormAttribute<Endpoint[Name]> } = {
   url: {
     input: (_, form, problems) =>
-      field(
+      input(
         { name: 'url', label: 'Address', hint: 'An https address that accepts POST.', problems },
-        (given) =>
-          html`<input ${given} type="url" required maxlength="2048" placeholder="https://example.org/webhooks" value="${form.get('url')}">`,
+        form.get('url'),
+        html`type="url" required maxlength="2048" placeholder="https://example.org/webhooks"`,
       ),
     read: (form) => form.get('url').trim(),
     fill: (form, url) => form.set('url', url),
@@ -71,10 +70,10 @@ const attributes: { readonly [Name in AttributeName]: FormAttribute<Endpoint[Nam
   name: textLine('name', 'Name (optional)', undefined, html`dir="auto" maxlength="255"`),
   order: {
     input: (_, form, problems) =>
-      field(
+      select(
         { name: 'order', label: 'Order', hint: 'An order makes deliveries slower: each waits for the one before.', problems },
-        (given) =>
-          html`<select ${given}>${option('none', 'No order', form.get('order'))}${option('subject', 'In order for each member or record', form.get('order'))}${option('fifo', 'One at a time, oldest first', form.get('order'))}</select>`,
+        Object.entries(orderLabels),
+        form.get('order'),
       ),
     read: (form) => orders.find((each) => each === form.get('order')) ?? 'none',
     fill: (form, order) => form.set('order', order),
@@ -197,19 +196,10 @@ function eventChoice(view: View, form: Form, problems: Problems): Html {
 
 function endpointForm(view: View, form: Form, problems: Problems, isNew: boolean, back: string): Html {
   const title = isNew ? 'Add an endpoint' : 'Edit the endpoint'
-  const key = field(
-    {
-      name: 'token',
-      ...(isNew
-        ? { label: 'Token', hint: 'Sent as Authorization: Bearer. Empty: a random token is made and shown.' }
-        : {
-            label: 'Token for another server',
-            hint: 'An address at another server needs the token and the headers again. Empty: the token stays.',
-          }),
-      problems,
-    },
-    (attributes) => html`<input ${attributes} type="text" autocomplete="off" spellcheck="false" value="${form.get('token')}">`,
-  )
+  const [label, hint] = isNew
+    ? ['Token', 'Sent as Authorization: Bearer. Empty: a random token is made and shown.']
+    : ['Token for another server', 'An address at another server needs the token and the headers again. Empty: the token stays.']
+  const key = input({ name: 'token', label, hint, problems }, form.get('token'), html`type="text" spellcheck="false"`)
   const isSigned = form.get('sent') === '' || form.has('secrets')
   const signature = html`${group(
     { name: 'secrets', label: 'Signature', hint: 'The receiver checks with the secret that a delivery is yours.', problems },
