@@ -4,14 +4,12 @@ import type { Command } from 'commander'
 /** The variable that holds them, separated by commas. */
 export const encryptionKeysVariable = 'FOLKMOOT_ENCRYPTION_KEYS'
 
-/** How a command is given encryption keys. */
 export interface EncryptionFlags {
   readonly encryptionKeyFile?: string
   /** The content of the variable; not an option, so that it is never on a command line. */
   readonly encryptionKeys?: string
 }
 
-/** Adds the option to a command. */
 export const withEncryptionKeys = (command: Command): Command =>
   command.option(
     '--encryption-key-file <file>',

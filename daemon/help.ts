@@ -91,7 +91,6 @@ const groups = {
 
 export type ProgramName = keyof typeof groups
 
-/** The words of every command of a program. */
 export const commandsOf = (name: ProgramName): readonly string[] =>
   Object.values(groups[name]).flatMap((each) => Object.keys(each))
 

@@ -8,7 +8,6 @@ import { type Paint, unpainted } from './output.ts'
 /** One object, without its newline. */
 export const jsonLine = (record: object): string => unobeyed(JSON.stringify(record))
 
-/** One object per line. */
 export const jsonLines = (records: readonly object[]): string => records.map((record) => `${jsonLine(record)}\n`).join('')
 
 /** Characters that a terminal obeys: they move its cursor, change its colours or turn the direction. */
@@ -25,7 +24,6 @@ export const errorLine = (program: string, message: string, json: boolean, paint
 /** Text from outside without what a terminal obeys. */
 export const plain = (text: string): string => text.replace(obeyed, '?')
 
-/** The same for a text of several lines. */
 export const plainLines = (text: string): string => text.split('\n').map(plain).join('\n')
 
 /** Whether the command line requests JSON; errors of the command line itself need to know it too. */

@@ -15,7 +15,6 @@ export function namesLoopback({ headersDistinct }: IncomingMessage): boolean {
   return another === undefined && /^(127\.0\.0\.1|localhost)(:\d+)?$/i.test(host ?? '')
 }
 
-/** Why a port of the loopback address cannot be used. */
 export function unusablePort(option: string, port: number, error: Error): string {
   const isTaken = errorCode(error) === 'EADDRINUSE'
   const remedy = `it is taken: end the program that listens there, or choose another with ${option}`

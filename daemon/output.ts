@@ -16,7 +16,6 @@ export interface Output {
   warn(text: string): void
   /** Columns for tables: those of the terminal, `Infinity` for a pipe; 100 by default. */
   readonly width?: number
-  /** Colours a part of the results. */
   readonly paint?: Paint
   /** Bytes of results that their reader has not taken yet. */
   unread?(): number
@@ -30,7 +29,6 @@ export interface Replies {
   readonly problemOf?: (reply: string | undefined) => string | undefined
 }
 
-/** Asks the person at the terminal. */
 export type Ask = (question: string, replies?: Replies) => Promise<string>
 
 /** The error in one line for the operator. */

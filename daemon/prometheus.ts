@@ -8,19 +8,16 @@ type Labelled = 'labelled'
 
 export interface Counter {
   add(by?: number, labels?: Labels): void
-  /** Ends the series of these labels. */
   remove(labels: Labels): void
 }
 
 export interface Gauge extends Counter {
   set(value: number, labels?: Labels): void
-  /** Ends all series. */
   clear(): void
 }
 
 export interface Histogram {
   observe(value: number, labels?: Labels): void
-  /** Ends the series of these labels. */
   remove(labels: Labels): void
 }
 

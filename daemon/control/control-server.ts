@@ -15,7 +15,6 @@ export interface ControlResponse {
   readonly contentType?: string
 }
 
-/** A request, as both controls read it. */
 export interface ControlRequest {
   readonly method: string
   readonly url: URL

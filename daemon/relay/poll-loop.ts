@@ -7,7 +7,6 @@ export interface PollLoopParts {
   readonly interval?: number
   /** Returns whether there is more to do immediately. */
   readonly step: () => Promise<boolean>
-  /** Called for each failure. */
   readonly failed: (error: unknown) => void
   /** Calls `hint` soon after something may have changed; never a promise. The result ends it. */
   readonly watch?: (hint: () => void) => () => void

@@ -22,7 +22,6 @@ export interface RelayService {
 }
 
 export interface ServiceOptions {
-  /** A directory, `sqlite:PATH` or `postgres://…`. */
   readonly outbox: string
   readonly settings: Settings
   readonly encryptionKeys: readonly string[]

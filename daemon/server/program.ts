@@ -33,7 +33,6 @@ export interface Host {
   readonly out: Output
   /** Whether errors are JSON. */
   readonly json: boolean
-  /** Colours a part of an error. */
   readonly paintError?: Paint
   /** Shows how far something is, over and over in one line; left out where no one looks. */
   readonly draw?: ((line: string) => void) | undefined
@@ -52,7 +51,6 @@ export interface Host {
   readonly starting: (running: Promise<Running>) => void
 }
 
-/** The program; `parseAsync` runs it. */
 export function createProgram({
   out,
   json,

@@ -38,7 +38,6 @@ interface Visit {
   readonly url: URL
   /** The path of the page behind the base path and its slash. */
   readonly here: string
-  /** Whether its method changes nothing. */
   readonly isSafe: boolean
   readonly look: Look
   readonly assets: Assets
@@ -127,7 +126,6 @@ export function createPanel<Host = void>(community: Community, options: PanelOpt
     return respondToVisit({ request, url: new URL(request.url), here, isSafe, look, assets, visitor, message })
   }
 
-  /** Responds to a visitor with access. */
   async function respondToVisit(visit: Visit): Promise<PanelResponse> {
     const { url, here, isSafe, visitor, message } = visit
     if (!isSafe && visitor.access === 'read') return message(403, 'Read only', 'You may look at this panel and change nothing.')
@@ -141,7 +139,6 @@ export function createPanel<Host = void>(community: Community, options: PanelOpt
     return isSafe ? seeOther(relative(here, `${network.id}/overview`)) : wrongMethod(visit, ['GET'])
   }
 
-  /** Responds with a page of a network. */
   async function respondWithPage(visit: Visit, network: NetworkRow, segments: readonly string[]): Promise<PanelResponse> {
     const { request, isSafe, visitor, message } = visit
     const { route, params, methods } = matchRoute(routes, isSafe ? 'GET' : request.method, segments)

@@ -20,14 +20,12 @@ export interface View {
   readonly acting: ActingCalls
   readonly network: NetworkRow
   readonly id: Id
-  /** The parameters of the path. */
   readonly params: Readonly<Record<string, string>>
   readonly query: Form
   readonly form: Form
   readonly request: Request
   /** The first segment behind the network: `keys`. */
   readonly section: string
-  /** The pages of the navigation, in their order. */
   readonly navigation: readonly Pick<Page, 'path' | 'label'>[]
   /** A link to a page of the network: `keys/5/revoke`. It is relative, so that it holds behind every prefix. */
   link(path: string, query?: Readonly<Record<string, string>>): string

@@ -37,7 +37,6 @@ export interface OpenRelayAdmin extends RelayAdmin {
 /** What a request means that says little: a filter is about dead deliveries. */
 export const completed = (request: ResendRequest): ResendRequest => (request.ids ? request : { state: 'dead', ...request })
 
-/** The filter of a request. */
 export const filterOf = ({
   ids: _,
   all: __,

@@ -7,7 +7,6 @@ import { sendTest, testOf } from '../send/test-delivery.ts'
 import type { Endpoint } from '../store/endpoint/relay-endpoint.ts'
 import type { OperatorStore } from '../store/operator/operator-store.ts'
 
-/** The relay behind a store. */
 export interface RelayBackend {
   /** The relay's timeline, in milliseconds since 1970. */
   now(): number

@@ -37,7 +37,6 @@ export async function pageOf(
   return { items, next: null }
 }
 
-/** How many match. */
 export async function countOf(store: OperatorStore, filter: DeliveryFilter): Promise<CappedCount> {
   const until = systemClock.monotonic() + countMs
   let count = 0
@@ -49,7 +48,6 @@ export async function countOf(store: OperatorStore, filter: DeliveryFilter): Pro
   return { count, exact: true }
 }
 
-/** One delivery with its body and its attempts. */
 export async function detailOf(store: OperatorStore, { id: given, ...filter }: NamedRef): Promise<DeliveryDetail | undefined> {
   const id = numberOf(given)
   if (id === undefined) return undefined

@@ -34,7 +34,6 @@ export function checkNames(names: readonly string[], given: object): void {
   throw new UsageError(`there is no ${shown} here; allowed: ${names.join(', ')}`)
 }
 
-/** The problems of an input in a sentence. */
 export function problemsOf(
   { issues }: Pick<v.ValiError<v.GenericSchema>, 'issues'>,
   given: object,

@@ -11,7 +11,6 @@ const rememberedMs = 60 * 60 * 1000
 /** Deliveries that become due in one transaction, between which running relays have their turn. */
 const mostAtOnce = 1000
 
-/** What a resend is about. */
 export interface Resending {
   readonly network_id: string | undefined
   readonly searches: readonly DeliverySearch[]
@@ -37,7 +36,6 @@ interface Resend extends Resending {
 export interface ResendsParts {
   readonly store: () => Promise<OperatorStore>
   readonly now: () => number
-  /** Called after deliveries became due. */
   readonly wake: () => void
 }
 
@@ -65,7 +63,6 @@ export function createResends({ store, now, wake }: ResendsParts): Resends {
     const opened = await store()
     let [left, from] = [limit, now()]
 
-    /** Makes some due, one after the other. */
     async function again(some: readonly DeliveryRow[]): Promise<void> {
       if (!ahead) from = Math.max(from, now())
       const due = some.map(({ id }, at) => ({ delivery: Number(id), due: Math.floor(from + (at / perSecond) * 1000) }))

@@ -21,7 +21,6 @@ import { completed, filterOf, type OpenRelayAdmin } from './admin.ts'
 
 /** The person who requests work, and the relay. */
 interface Asker {
-  /** The outbox of the relay, which finds the audit. */
   readonly outbox: string
   /** The person for the audit; null if the caller leaves the lines. */
   readonly actor: string | null

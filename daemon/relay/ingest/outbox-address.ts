@@ -22,7 +22,6 @@ export function unknownKind(address: string): string | undefined {
   return scheme === undefined || /^sqlite:./.test(address) ? undefined : `${rule}, got one that begins with ${scheme}:`
 }
 
-/** The outbox of an address. */
 export type Place =
   | { readonly kind: 'directory'; readonly path: string }
   | { readonly kind: 'sqlite'; readonly path: string }

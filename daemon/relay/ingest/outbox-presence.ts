@@ -75,7 +75,6 @@ export function foreignDirectory(address: string): string | undefined {
   return `${withoutPassword(address)} holds ${JSON.stringify(first)}${more}, and nothing of an outbox: is it the directory that the API server writes its outbox to?`
 }
 
-/** Why a path cannot be used, or undefined when it can. */
 function pathProblem(path: string, shown: string, kind: 'directory' | 'file'): Missing | undefined {
   try {
     const mistake = kind === 'directory' ? mistakenDirectory(path) : undefined

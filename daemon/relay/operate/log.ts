@@ -64,7 +64,6 @@ export function createLog(destination: DestinationStream, json: boolean): Log {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** A line for a person at a terminal. */
 function forPeople(line: string): string {
   const fields = JSON.parse(line) as Fields
   const time = String(fields['time']).slice(11, 19)

@@ -33,7 +33,6 @@ export interface SchedulerParts extends RelayContext {
   readonly tracing?: Tracing | undefined
   /** From 0 to 1, for jitter. */
   readonly random: () => number
-  /** The encryption keys of endpoints' tokens and secrets. */
   readonly encryptionKeys: readonly string[]
   /** Why an endpoint cannot be sent to though its credentials can be read, for a person. */
   readonly lacking?: (endpoint: Endpoint) => string | undefined
@@ -52,12 +51,10 @@ export interface Scheduler {
   reconsider(): void
   /** The proxy fails, or works again. */
   proxyChanged(news: ProxyNews): void
-  /** The endpoint with this ref, as it runs. */
   endpoint(ref: number): EndpointRun | undefined
   readonly endpoints: Iterable<EndpointRun>
   /** Whether what waits for an endpoint is in its order; nothing is sent to it before that. */
   isOrdered(ref: number): boolean
-  /** Attempts in flight. */
   readonly inFlight: number
   /** Whether the last results could be recorded. */
   readonly healthy: boolean
@@ -67,7 +64,6 @@ export interface Scheduler {
   announce(notice: Notice): void
   /** Stops an endpoint as of the next tick. */
   disable(ref: number, reason: string): void
-  /** Takes on how an endpoint is defined now. */
   change(endpoint: Endpoint): void
   /** Decrypts tokens and secrets of endpoints with other keys from now on. */
   rekey(encryptionKeys: readonly string[]): void

@@ -44,7 +44,6 @@ export interface ConnectionSettings extends GuardSettings, ProxySettings {
   readonly sourceAddress?: string
 }
 
-/** The way to an endpoint: the limits of its addresses, and the proxy. */
 export interface Way {
   readonly limits: Limits
   readonly proxy: HttpProxy | undefined

@@ -10,13 +10,11 @@ import { whyUnsupported } from '../store/endpoint/supported.ts'
 /** An endpoint whose credentials are in plain text, with every other attribute as it is stored. */
 export type OpenEndpoint = Endpoint
 
-/** The credentials of an endpoint in plain text. */
 export type PlainCredentials = Pick<OpenEndpoint, CredentialName>
 
 /** The endpoint as it is sent to: whole, so that an attribute that is added reaches every attempt. */
 export const opened = (endpoint: Endpoint, plain: PlainCredentials): OpenEndpoint => ({ ...endpoint, ...plain })
 
-/** The effect of a reading on an endpoint. */
 export type Reading =
   | { readonly kind: 'reading' }
   | { readonly kind: 'read'; readonly plain: PlainCredentials }

@@ -49,7 +49,6 @@ export function checkUrl(text: string, settings: GuardSettings): CheckedUrl {
   return { ok: true, origin: url.origin, path: url.pathname + url.search }
 }
 
-/** The most addresses of endpoints that are remembered. */
 const mostChecked = 1024
 
 /** `checkUrl`, which remembers its results until the settings are others: parsing a URL is a part of the cost of an attempt. */

@@ -11,7 +11,6 @@
 import { chatOf } from '../../../lib/outbox/chat.ts'
 import type { OpenEndpoint } from './credentials.ts'
 
-/** What stands for a value that is hidden. */
 export const hiddenMark = '[hidden]'
 
 /** Replaces the values in a text, of which the first `limit` characters are kept. */

@@ -14,7 +14,6 @@ export type PostOutcome = Omit<Outcome, 'milliseconds'>
 export interface PostResult {
   readonly outcome: PostOutcome
   readonly isLost: boolean
-  /** Whether there was a connection for it. */
   readonly hadConnection: boolean
 }
 

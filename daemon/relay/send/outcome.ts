@@ -30,17 +30,14 @@ export type FailureClass =
   | 'aborted'
   | 'fault'
 
-/** The outcome of one attempt. */
 export interface Outcome {
   /** `delivered` after a 2xx; otherwise the class of the failure, such as `timeout`. */
   readonly result: 'delivered' | FailureClass
-  /** The status of the response, if one came. */
   readonly status: number | null
   /** In words, without addresses' secrets: never a URL, a key or a body. */
   readonly reason: string
   /** Seconds, as the receiver requested. */
   readonly retryAfter: number | undefined
-  /** How long the attempt took. */
   readonly milliseconds: number
   /** Whether the request was repeated immediately, because a kept-alive connection broke without any response. */
   readonly repeated?: true
@@ -118,10 +115,8 @@ export function classify(error: unknown): { readonly result: FailureClass; reado
   return { result: 'fault', reason: code || error.name }
 }
 
-/** The class of a status that is not 2xx. */
 export const classifyStatus = (status: number): FailureClass => (status >= 300 && status < 400 ? 'redirect' : 'status')
 
-/** The outcome of an attempt that was not made. */
 export const unsent = (result: FailureClass, reason: string): Outcome => ({
   result,
   reason,

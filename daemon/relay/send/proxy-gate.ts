@@ -33,11 +33,9 @@ export interface ProxyGate {
   isToBlame(endpoint: number): boolean
   /** The proxy cannot be reached. */
   unreachable(reason: string): void
-  /** An endpoint is gone. */
   forget(endpoint: number): void
   /** Another proxy may work. */
   reset(): void
-  /** Looks for the proxy no more. */
   close(): void
 }
 

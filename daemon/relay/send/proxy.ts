@@ -12,7 +12,6 @@ export interface HttpProxy {
   /** Without brackets. */
   readonly host: string
   readonly port: number
-  /** Whether it is spoken to in TLS. */
   readonly isSecure: boolean
   /** The value of `Proxy-Authorization`. */
   readonly authorization: string | undefined

@@ -36,7 +36,6 @@ export interface Sender {
   send(attempt: Attempt): Promise<Outcome>
   /** Ends every running attempt; their outcome is `aborted`, with this reason. */
   abort(reason: string): void
-  /** Lets go of the connections of an endpoint. */
   forget(endpoint: number): void
   /** Whether no attempt at a URL may be made now, because its proxy cannot be reached. */
   isHeld(url: string): boolean
@@ -83,7 +82,6 @@ function limitsProblem(endpoint: OpenEndpoint, origin: string, settings: Connect
   return beyondLimits(origin, wayTo(endpoint, origin, settings).limits)
 }
 
-/** How the relay names itself to receivers. */
 export const userAgentOf = (version?: string): string => (version ? `folkmoot-relay/${version}` : 'folkmoot-relay')
 
 /**

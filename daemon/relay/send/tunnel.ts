@@ -8,16 +8,13 @@ import { BadResponse, informationalFilter } from './responses.ts'
 
 /** The most bytes of the response to a CONNECT. */
 const maxHeadBytes = 16 * 1024
-/** Of the addresses of a name so many are tried. */
 const mostAddresses = 8
 /** The part of an attempt's time for reaching the proxy, and for its response while there are other addresses. */
 const part = 1 / 4
 
 export interface TunnelOptions {
   readonly resolve: Resolve
-  /** Milliseconds for a whole attempt. */
   readonly timeoutMs: number
-  /** The address of this machine to connect from. */
   readonly localAddress: string | undefined
   /** PEM certificates to trust for a proxy that is spoken to in TLS. */
   readonly ca: string | undefined

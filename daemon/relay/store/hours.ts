@@ -34,7 +34,6 @@ export const countingOf = (attempts: string): string => `
     slowest = CASE WHEN excluded.slowest > h.slowest THEN excluded.slowest ELSE h.slowest END,
     ${sums.map((name) => `${name} = h.${name} + excluded.${name}`).join(', ')}`
 
-/** The attempts of one endpoint in one hour. */
 export interface StoredHour {
   readonly endpoint_id: string
   /** Its beginning: milliseconds since 1970. */

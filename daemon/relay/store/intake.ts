@@ -2,7 +2,6 @@
 import type { Backlog } from '../../../lib/outbox/source.ts'
 import type { Ingested } from './store.ts'
 
-/** The result of one step. */
 export interface Piece {
   /** `undefined` when nothing was there. */
   readonly ingested: Ingested | undefined
@@ -19,7 +18,6 @@ export interface Intake {
   next(timeline: () => number, firstDelay: number): Promise<Piece>
   /** Syncs ingested records and lets the outbox delete them, when that is due. */
   tidy(): Promise<void>
-  /** The amount in the outbox that is not ingested. */
   backlog(): Promise<Backlog>
   /** Calls back soon after something may have been added; a hint, never a promise. The result ends it. */
   watch(changed: () => void): () => void

@@ -11,7 +11,6 @@ export const text = (row: SqlRow, column: string): string => String(row[column])
 export const textOrNull = (row: SqlRow, column: string): string | null => (row[column] == null ? null : String(row[column]))
 export const numberOrNull = (row: SqlRow, column: string): number | null => (row[column] === null ? null : Number(row[column]))
 
-/** A time for a person, ISO 8601. */
 export const iso = (milliseconds: number | null): string | null =>
   milliseconds === null ? null : new Date(milliseconds).toISOString()
 

@@ -8,7 +8,6 @@ import { StorageError } from '../../../lib/storage/contract.ts'
 import { requireNew } from '../commands/to-file.ts'
 import { bytesOf, damagedBackup, paddingOf, type TarEntry, tarEnd, tarEntries, tarHeader } from './tar.ts'
 
-/** What a backup is of. */
 export interface Content {
   readonly kind: 'sqlite' | 'lowdb'
   /** Rows of the storage, by table. */
@@ -23,7 +22,6 @@ export interface Manifest extends Content {
   readonly parts: readonly { readonly name: string; readonly bytes: number; readonly sha256: string }[]
 }
 
-/** Adds a part. */
 export type Add = (name: string, bytes: number, content: AsyncIterable<Uint8Array> | readonly Uint8Array[]) => Promise<void>
 
 const format = 1

@@ -13,14 +13,12 @@ export interface PlaceFlags {
 
 export interface Places {
   readonly kind: 'sqlite' | 'lowdb'
-  /** The address of the storage. */
   readonly storage: string
   readonly file: string
   /** The outbox, as a relay names it. */
   readonly outbox: string
   /** The directory that has the relay's own files, and the segments of lowdb. */
   readonly directory: string
-  /** The relay's store. */
   readonly relay: string
   readonly assets: string
 }

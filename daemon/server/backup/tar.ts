@@ -5,7 +5,6 @@ import { StorageError } from '../../../lib/storage/contract.ts'
 export interface TarEntry {
   readonly name: string
   readonly size: number
-  /** Where its content begins. */
   readonly start: number
 }
 
@@ -18,7 +17,6 @@ const mostOctal = 8 ** 11 - 1
 /** The zeros after a content of this size. */
 export const paddingOf = (size: number): Buffer => Buffer.alloc((block - (size % block)) % block)
 
-/** The end of a tar file. */
 export const tarEnd = Buffer.alloc(2 * block)
 
 const sumOf = (header: Buffer): number => header.fill(' ', 148, 156).reduce((sum, byte) => sum + byte, 0)
@@ -56,7 +54,6 @@ export async function* tarEntries(file: FileHandle, path: string): AsyncGenerato
   }
 }
 
-/** Bytes of an open file, in pieces. */
 export async function* bytesOf(file: FileHandle, size: number, start = 0): AsyncGenerator<Buffer> {
   for (let at = start; at < start + size; ) {
     const piece = Buffer.allocUnsafe(Math.min(pieceBytes, start + size - at))

@@ -22,7 +22,6 @@ export const port =
     return number
   }
 
-/** Where a storage is. */
 export const withPlace = (command: Command): Command =>
   command
     .addOption(
@@ -32,7 +31,6 @@ export const withPlace = (command: Command): Command =>
 
 export const withStorage = (command: Command): Command => withEncryptionKeys(withPlace(command))
 
-/** The network of a command. */
 export const networkOption = (about: string): Option => variableOption('--network <id or subdomain>', about)
 
 /** For commands that work on a storage or on the server that holds it. */
@@ -46,11 +44,9 @@ export const onStorage = (command: Command): Command =>
 export const onNetwork = (command: Command): Command =>
   onStorage(command).addOption(networkOption('the network; optional if there is only one'))
 
-/** For commands that change something. */
 export const changing = (command: Command): Command =>
   command.option('--preview', 'show what it would change, and change nothing')
 
-/** For commands that print a table. */
 export const wide = (command: Command): Command => command.option('--wide', 'all columns, nothing shortened, times as ISO 8601')
 
 /** A duration as seconds: `30m`, `24h`, `7d`, or a number of seconds. @throws UsageError */

@@ -74,7 +74,6 @@ const partByPart = (
   }
 }
 
-/** `export`. */
 export async function exportRecords(flags: ExportFlags, out: Output, draw: Draw): Promise<void> {
   const { what, format, to, fields, trueAddresses = false } = flags
   requireNew(to)
@@ -97,7 +96,6 @@ export async function exportRecords(flags: ExportFlags, out: Output, draw: Draw)
   })
 }
 
-/** `members export`. */
 export async function exportMember(id: string, flags: NetworkFlags & Target, out: Output, draw: Draw): Promise<void> {
   const { to } = flags
   requireNew(to)

@@ -25,7 +25,6 @@ const others: Readonly<Record<string, string>> = {
   tags: 'tag',
 }
 
-/** The option that gives a field, if there is one. */
 const optionOf = (field: string): string | undefined =>
   alike.test(field) ? field.replace('_', '-') : Object.hasOwn(others, field) ? others[field] : filterFlagOf(field)
 

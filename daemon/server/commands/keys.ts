@@ -45,7 +45,6 @@ export async function createKey({ name, scope, member, expires, ...flags }: Crea
 
 const stateOf = ({ status, expired }: KeyListing): string => (status === 'Active' && expired ? 'Expired' : status)
 
-/** `keys list`. */
 export const listKeys = (flags: KeyFlags, out: Output): Promise<void> =>
   withNetwork(flags, out, async ({ keys }, { id }) =>
     showList(

@@ -3,7 +3,6 @@ import { Option } from 'commander'
 import { isDay, readMoment, utcText } from '../../../lib/base/date-time.ts'
 import { UsageError } from '../../usage.ts'
 
-/** An option for a moment. */
 export const moment = (option: string, about: string): Option =>
   new Option(`${option} <time>`, about).argParser((text) => momentOf(option, text))
 

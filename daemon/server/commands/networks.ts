@@ -54,7 +54,6 @@ export function createNetwork(flags: CreateFlags, out: Output): Promise<void> {
   )
 }
 
-/** `networks list`. */
 export const listNetworks = (flags: StorageFlags, out: Output): Promise<void> =>
   withOperator(flags, out, async ({ networks }) =>
     showList(

@@ -25,7 +25,6 @@ interface ReportFlags extends NetworkFlags {
   readonly limit: number
 }
 
-/** `tags list`: all of them. */
 export const listTags = ({ badges, unused, ...flags }: TagFlags, out: Output): Promise<void> =>
   withNetwork(flags, out, async (operator, { id }) => {
     const query = { kind: badges ? 'badge' : 'tag', unused: unused === true } as const
@@ -41,14 +40,12 @@ export const listTags = ({ badges, unused, ...flags }: TagFlags, out: Output): P
     showList(out, flags, all, columns, badges ? 'There is no badge.' : 'There is no tag.')
   })
 
-/** `tags create`. */
 export const createTag = (title: string, { color, description, ...flags }: NewTagFlags, out: Output): Promise<void> =>
   withNetworkChanges(flags, out, async (operator, { id }) => {
     const tag = await operator.tags.create(id, { title, ...defined({ color, description }) })
     showOne(out, flags, tag, `Tag ${tag.title} (${tag.id}) is created.`)
   })
 
-/** `tags merge`. */
 export const mergeTags = (from: string, into: string, flags: NetworkFlags, out: Output): Promise<void> =>
   withNetworkChanges(flags, out, async (operator, { id }) => {
     const tag = await operator.tags.merge(id, from, into)
@@ -56,7 +53,6 @@ export const mergeTags = (from: string, into: string, flags: NetworkFlags, out: 
     showOne(out, flags, tag, sentence)
   })
 
-/** `reports list`. */
 export const listReports = ({ closed, ...flags }: ReportFlags, out: Output): Promise<void> =>
   withNetwork(flags, out, async (operator, { id }) => {
     const state = closed ? 'closed' : 'open'
@@ -77,7 +73,6 @@ export const listReports = ({ closed, ...flags }: ReportFlags, out: Output): Pro
     showList(out, flags, all, columns, `There is no ${state} report.`)
   })
 
-/** `reports close`. */
 export const closeReport = (id: string, decision: ReportDecision, flags: NetworkFlags, out: Output): Promise<void> =>
   withNetworkChanges(flags, out, async (operator, network) => {
     const report = await ofRecord(network, 'report', id, operator.reports.close(network.id, id, decision))

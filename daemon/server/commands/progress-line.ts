@@ -1,14 +1,12 @@
 /** How far a long command is, for people. */
 import type { Output } from '../../output.ts'
 
-/** Where a command shows how far it is. */
 export interface ProgressHost {
   readonly out: Output
   /** Draws one line over and over; left out where no one looks. */
   readonly draw?: ((line: string) => void) | undefined
 }
 
-/** The line that shows how far a command is. */
 export interface ProgressLine {
   /** @param step where no one looks, the first line of each step is logged */
   show(step: string, line: string): void

@@ -93,11 +93,9 @@ export type Operator = {
     outbox(): Promise<string>
     /** Why a relay may refuse the address of an endpoint; `undefined` if there is no reason, or if the relay is known to allow it. */
     addressWarning(url: string): Promise<string | undefined>
-    /** What a call would change. */
     previewOf(name: string, args: readonly unknown[]): Promise<ShownPreview>
   }
 
-/** The operator of a running server. */
 export type ServerOperator = Operator & {
   /** A link that lets one person into the panel, once. */
   panelLink(wishes: LinkWishes): Promise<PanelLink>
@@ -149,7 +147,6 @@ export const previewing = (operator: Operator): Operator =>
     throw new Previewed(await operator.previewOf(name, args))
   })
 
-/** An operator whose calls are all made by `send`. */
 export function operatorOver(send: (name: string, args: readonly unknown[]) => Promise<unknown>): ServerOperator {
   const operator: Record<string, AnyFunction | Record<string, AnyFunction>> = {}
   for (const name of callNames) {

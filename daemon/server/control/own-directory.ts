@@ -16,10 +16,8 @@ const mostRemoved = 100
 /** Directories that one command looks into at most. */
 const mostNotes = 1000
 
-/** The control file in such a directory. */
 export const controlFileIn = (directory: string): string => join(directory, 'server.control')
 
-/** A server that runs. */
 export interface RunningServer {
   readonly pid: number
   /** Its control file, as an absolute path. */
@@ -39,7 +37,6 @@ export async function makeControlDirectory(): Promise<string> {
   return own
 }
 
-/** Leaves the note of a server whose control listens. */
 export const noteServer = (directory: string, server: RunningServer): Promise<void> =>
   writeFile(noteIn(directory), JSON.stringify(server), { mode: 0o600 })
 

@@ -22,10 +22,8 @@ export interface ControlFile {
   readonly token: string
 }
 
-/** The control file of a storage in a file. */
 export const controlFileOf = (path: string): string => `${path}.control`
 
-/** The name of the socket for a control file. */
 export const socketNameOf = (file: string): string =>
   platform === 'win32' ? `\\\\.\\pipe\\folkmoot-${randomUUID()}` : `${basename(file)}.sock`
 

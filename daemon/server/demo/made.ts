@@ -8,7 +8,6 @@ const day = 24 * 60 * 60 * 1000
 /** A moment so many days after the demo network began, as a timestamp. */
 export const at = (days: number): string => new Date(start + days * day).toISOString()
 
-/** The id and times of a record. */
 export const stamp = (id: number, days: number) => ({ id: String(id), created_at: at(days), updated_at: at(days) })
 
 export const range = (length: number): number[] => Array.from({ length }, (_, place) => place)

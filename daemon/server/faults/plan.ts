@@ -3,7 +3,6 @@ import { seededChance, systemChance } from '../../../lib/base/chance.ts'
 import { UsageError } from '../../usage.ts'
 import { type FaultKind, faultKinds } from './kinds.ts'
 
-/** The faults of a server. */
 export interface FaultPlan {
   readonly faults: readonly { readonly kind: FaultKind; readonly probability: number }[]
   /** Each request waits a time between the two, in milliseconds. */
@@ -11,7 +10,6 @@ export interface FaultPlan {
   readonly seed: string
 }
 
-/** The flags of `serve` about faults. */
 export interface FaultFlags {
   readonly fault: readonly string[]
   readonly latency?: string | undefined
@@ -65,7 +63,6 @@ function readLatency(text: string): { readonly from: number; readonly to: number
   return { from, to }
 }
 
-/** The lot of one request. */
 export interface Lot {
   readonly kind: FaultKind | undefined
   /** Milliseconds. */

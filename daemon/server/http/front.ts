@@ -1,7 +1,6 @@
 /** The front of the API in the server's process: health, the response while it starts, and the count of every request. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 
-/** Where a server is in its life. */
 export type Phase = 'starting' | 'ready' | 'ending'
 
 /** A request that has ended, for logs and figures. */

@@ -40,7 +40,6 @@ const headers = {
   vary: 'Accept',
 }
 
-/** Whether the client is a browser. */
 const isBrowser = ({ headers: { accept = '' } }: IncomingMessage): boolean => /\btext\/html\b/i.test(accept)
 
 /** How a request proves that it came by HTTPS. */

@@ -42,7 +42,6 @@ export const serverBounds: ServerBounds = {
 /** Milliseconds in which a connection may send its first byte to a server that ends. */
 const silentGrace = 100
 
-/** A server that listens. */
 export interface Listening {
   /** Its origin: `http://127.0.0.1:4000`. */
   readonly url: string

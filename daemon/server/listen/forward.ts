@@ -13,7 +13,6 @@ export interface Forwarded {
   readonly milliseconds: number
 }
 
-/** The parts of a request that is forwarded. */
 export interface Forwarding {
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array

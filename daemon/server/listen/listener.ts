@@ -5,7 +5,6 @@ import { rawBody } from '../../../lib/receiver/request.ts'
 import { listenOnLoopback } from '../../loopback.ts'
 import type { Forwarded } from './forward.ts'
 
-/** A delivery as it came in. */
 export interface Incoming {
   readonly event_id: string
   readonly event_type: string

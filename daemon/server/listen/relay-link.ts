@@ -8,7 +8,6 @@ import { testEvent } from '../../relay/send/test-delivery.ts'
 import type { OperatorStore, StoredStatus } from '../../relay/store/operator/operator-store.ts'
 import { about, Ended, UsageError } from '../../usage.ts'
 
-/** The endpoint as it is registered. */
 export interface Registered {
   readonly id: string
   readonly network_id: string

@@ -7,7 +7,6 @@ import type { Output } from '../../output.ts'
 import type { ListenFlags } from './flags.ts'
 import type { Incoming } from './listener.ts'
 
-/** A delivery and what became of it. */
 export interface Shown {
   readonly incoming: Incoming
   /** How often this event has come, this time included. */

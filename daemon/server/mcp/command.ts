@@ -8,7 +8,6 @@ import { withToken } from '../credentials/token-options.ts'
 import type { Running } from '../serve/serve.ts'
 import type { McpFlags } from './mcp.ts'
 
-/** The parts of the process that the command uses. */
 interface Host {
   readonly out: Output
   readonly input: () => Readable

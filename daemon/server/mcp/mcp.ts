@@ -19,7 +19,6 @@ import type { Running } from '../serve/serve.ts'
 import type { Refusal } from './message-lines.ts'
 import { standardStreams } from './standard-streams.ts'
 
-/** The flags of `folkmoot mcp`. */
 export interface McpFlags {
   readonly url: string
   readonly network: string

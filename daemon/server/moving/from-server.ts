@@ -4,7 +4,6 @@ import { type ClientError, type ClientOptions, createClient, InvalidResponse } f
 import { tooLargeCode } from '../../../lib/client/response.ts'
 import { about, UsageError } from '../../usage.ts'
 
-/** A server and a network on it. */
 export interface Server {
   /** Names both in notes and messages, without anything secret. */
   readonly name: string

@@ -11,7 +11,6 @@ export type Needs = { readonly [Name in Group]?: readonly Group[] }
 
 export const groupsOf = (stages: readonly Grouped[]): readonly Group[] => [...new Set(stages.map(({ group }) => group))]
 
-/** The stages of some groups, with those of the records that they refer to. */
 export function stagesFor<Stage extends Grouped>(
   stages: readonly Stage[],
   needs: Needs,

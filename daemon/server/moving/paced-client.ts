@@ -2,7 +2,6 @@
 import { type Client, type ClientOptions, createClient, RateLimited } from '../../../lib/client/index.ts'
 import { pause, systemTiming } from '../../../lib/client/timing.ts'
 
-/** Requests of one pull or comparison. */
 export interface Pace {
   /** How many requests were sent, with repeats. */
   requests: number
@@ -10,7 +9,6 @@ export interface Pace {
   waitedMs: number
 }
 
-/** A client with its pace. */
 export interface Paced {
   readonly client: Client
   readonly pace: Readonly<Pace>

@@ -33,7 +33,6 @@ export async function* parentsOf(
     for await (const others of parentsOf(tx, rest, undefined)) yield [row, ...others]
 }
 
-/** Some at a time. */
 export async function* chunksOf<T>(all: AsyncIterable<T>, size: number): AsyncGenerator<T[], void, undefined> {
   let chunk: T[] = []
   for await (const one of all) {

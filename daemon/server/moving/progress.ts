@@ -1,13 +1,11 @@
 /** The progress of a pull or a comparison. */
 import { bar, type ProgressHost, type ProgressLine } from '../commands/progress-line.ts'
 
-/** The parts of the process that these commands use. */
 export interface MovingHost extends ProgressHost {
   /** Sets the exit code 1. */
   readonly failed: () => void
 }
 
-/** How far a pull is. */
 export interface Progress {
   readonly stage: string
   /** Of the stages, from 1. */
@@ -15,11 +13,9 @@ export interface Progress {
   readonly stages: number
   /** Records of this stage. */
   readonly read: number
-  /** Requests of this run. */
   readonly requests: number
 }
 
-/** Shows how far a pull is. */
 export const showStage = (line: ProgressLine, { stage, number, stages, read, requests }: Progress): void =>
   line.show(stage, `${bar(number / stages)} ${number} of ${stages}: ${stage}, ${read} records, ${requests} requests`)
 

@@ -5,7 +5,6 @@ import process from 'node:process'
 import { getHeapSpaceStatistics } from 'node:v8'
 import type { Gauge, Registry } from '../../prometheus.ts'
 
-/** Nanoseconds in a second. */
 const nano = 1e9
 
 /** What `read` gives, or nothing on systems that lack it. */

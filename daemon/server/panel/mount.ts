@@ -9,7 +9,6 @@ import { createLogins, linkSeconds, longestLinkSeconds } from './logins.ts'
 import type { PanelParts } from './panel.ts'
 import { panelPath } from './path.ts'
 
-/** The rights and the time of a link. */
 export interface LinkWishes {
   /** The id of the only network that is shown; every network without it. */
   readonly network?: string
@@ -27,7 +26,6 @@ export interface PanelLink {
   readonly hint?: string
 }
 
-/** The panel of a server. */
 export interface MountedPanel {
   /** Responds to the panel's paths, and leaves every other request to the next listener. */
   readonly listener: RequestListener

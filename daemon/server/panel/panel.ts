@@ -37,7 +37,6 @@ interface Visit {
   readonly address: string | undefined
 }
 
-/** A listener for the paths of the panel. */
 export function panelListener(parts: PanelParts): RequestListener {
   const { community, relay, logins, port, publicUrl, trustProxy, onError } = parts
   const https = { allowHttp: parts.allowHttp, trustProxy }
@@ -160,7 +159,6 @@ const looksAhead = (incoming: Incoming): boolean =>
 /** Methods of which no `Request` can be made. */
 const unfetchable = new Set(['CONNECT', 'TRACE', 'TRACK'])
 
-/** A response of the login. */
 interface Reply {
   readonly page: PanelResponse | Promise<PanelResponse>
   readonly headers?: Readonly<Record<string, string>>

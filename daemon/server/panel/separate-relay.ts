@@ -7,7 +7,6 @@ import type { RelayAdmin } from '../../../lib/relay/relay-admin.ts'
 import { UsageError } from '../../usage.ts'
 import type { ServeFlags } from '../serve/serve-flags.ts'
 
-/** The administration, and the end of its connections. */
 export interface SeparateRelay {
   readonly admin: RelayAdmin
   close(): Promise<void>

@@ -14,7 +14,6 @@ import type { Starting } from './parts.ts'
 export interface Announced {
   readonly community: Community
   readonly outbox: string
-  /** The directory of uploads. */
   readonly uploads: string
   readonly demo: Demo | undefined
   readonly metrics: Metrics | undefined

@@ -2,7 +2,6 @@ import { portOf } from '../http/port-of.ts'
 import type { Received } from '../http/receiver.ts'
 import { ownCommand } from '../own-project.ts'
 
-/** The lines for a person once the server listens. */
 export interface BannerFacts {
   readonly url: string
   readonly network_id: string | null
@@ -31,7 +30,6 @@ export interface BannerFacts {
 /** A path as a shell takes it. */
 const quoted = (path: string): string => (/^[\w./:\\@%+=,-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`)
 
-/** The readable greeting of `folkmoot serve`. */
 export function banner(facts: BannerFacts): string {
   const {
     url,
@@ -100,7 +98,6 @@ export function banner(facts: BannerFacts): string {
   return [...lines, ''].join('\n')
 }
 
-/** One delivery, as it scrolls by. */
 export function scroll({ event_type, event_id, bytes, changed }: Received): string {
   return `  ← ${event_type.padEnd(32)} ${event_id}  ${bytes} bytes${changed === undefined ? '' : `, changed ${changed}`}`
 }

@@ -65,7 +65,6 @@ type Flags = typeof serveFlags
 type Value<Name extends keyof Flags> = Flags[Name] extends Flag<infer Of> ? Of : never
 type Optional = { [Name in keyof Flags]: undefined extends Value<Name> ? Name : never }[keyof Flags]
 
-/** The values of the options of `serve`. */
 export type ServeFlags = EncryptionFlags &
   Pick<StorageFlags, 'storage' | 'outbox'> & { readonly [Name in Exclude<keyof Flags, Optional>]: Value<Name> } & {
     readonly [Name in Optional]?: Exclude<Value<Name>, undefined>

@@ -33,7 +33,6 @@ import type { ServeFlags } from './serve-flags.ts'
 import { communityOf, httpsOf } from './served-community.ts'
 import { openUploads } from './uploads.ts'
 
-/** A server that runs. */
 export interface Running {
   readonly url: string
   /** Ends everything in an order that loses nothing; running requests have until the grace is over. */
@@ -187,7 +186,6 @@ interface ServingParts {
   readonly uploads: string
 }
 
-/** From now on requests are served. */
 function serveRequests(
   { flags, faults, log }: Starting,
   front: Front,

@@ -8,7 +8,6 @@ import type { Brand } from '../ui/brand.ts'
 import { html } from '../ui/html.ts'
 import { bare } from './layout.ts'
 
-/** The look of a page, and links to its assets. */
 export interface Look {
   readonly brand: Brand
   readonly css: string
@@ -17,7 +16,6 @@ export interface Look {
   readonly back?: string
 }
 
-/** A page with one message. */
 export async function messagePage(
   { back, ...look }: Look,
   status: number,

@@ -32,7 +32,6 @@ export function personName(view: View, { id, name }: { readonly id: string; read
 export const nameIn = (view: View, { id, first_name, last_name }: Pick<MemberListing, 'id' | 'first_name' | 'last_name'>): Html =>
   personName(view, { id, name: `${first_name} ${last_name}`.trim() })
 
-/** The name as a link to the page of the member. */
 export const personLink = (view: View, person: { readonly id: string; readonly name: string }): Html =>
   html`<a href="${view.link(`members/${person.id}`)}">${personName(view, person)}</a>`
 

@@ -51,5 +51,4 @@ export const routes: readonly Route[] = [
   ...referenceRoutes,
 ]
 
-/** The pages of the navigation. */
 export const navigation = routes.filter(({ label }) => label !== undefined)

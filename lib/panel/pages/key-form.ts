@@ -23,7 +23,6 @@ function groupsOf({ community }: View): ReadonlyMap<string, ReadonlySet<string>>
   return new Map([...groups].sort(([one], [other]) => (one < other ? -1 : 1)))
 }
 
-/** The key that a form describes. */
 export async function keyFrom(view: View): Promise<NewKey> {
   const { form } = view
   const access = form.get('access')

@@ -17,7 +17,6 @@ import { type Html, html } from '../ui/html.ts'
 import { badge, note, number, own, table, time } from '../ui/parts.ts'
 import { addEndpoint, endpointTable } from './webhooks/webhooks.ts'
 
-/** One figure. */
 const figure = (name: string, value: unknown, more?: unknown): Html =>
   html`<div class="card"><div class="soft">${name}</div><div class="big">${value}</div>${more && html`<div class="small">${more}</div>`}</div>`
 
@@ -148,11 +147,9 @@ ${shown.length > 0 ? endpointTable(view, shown, status) : html`<p class="soft">N
 ${more > 0 && html`<p><a href="${view.link('webhooks')}">${number(more)} more</a></p>`}`
 }
 
-/** Leads to the members who match. */
 const findMember = (view: View): Html =>
   html`<form method="get" action="${view.link('members')}" role="search" class="row"><input type="search" name="q" dir="auto" maxlength="200" aria-label="Name, address or id of a member" placeholder="Member" autocomplete="off"><button>Find</button></form>`
 
-/** The requests of each hour. */
 function requestsOf({ hours, since }: Traffic): Html {
   const sum = (of: (hour: TrafficHour) => number) => number(hours.reduce((all, each) => all + of(each), 0))
   const wordsOf = (requests: string, refused: string, failed: string) =>

@@ -80,7 +80,6 @@ const exampleIn = (content: Content | undefined): Html | undefined => {
   return media && html`<pre tabindex="0">${JSON.stringify(media.example, null, 2)}</pre>`
 }
 
-/** A table of fields, as the documentation has it. */
 function fieldTable(label: string, fields: readonly RequestField[], { components }: ApiDocument): Html | false {
   const [type, ...others] = fieldColumns.map(capital)
   const rows = fieldRows(fields, components.schemas).map(

@@ -60,7 +60,6 @@ ${text !== '' && html`<blockquote>${personal(view, isMember ? 'bio' : 'text', te
 ${author && html`<p>${isMember ? 'About' : 'By'} ${personLink(view, author)}</p>`}`
 }
 
-/** What was reported, by whom and why. */
 function aboutOf(view: View, report: ReportListing): Html {
   const { targetable_type, reporter, report_type, reason, created_at } = report
   const kind = targetable_type === 'User' ? 'Member' : targetable_type

@@ -17,7 +17,6 @@ export type ActingCalls = Pick<HostCalls, 'networks' | 'keys' | 'endpoints' | 'm
 /** The calls of a community on behalf of a visitor, whom the audit names for each change. */
 export const actingAs = (community: Pick<Community, 'by'>, by: Actor): ActingCalls => community.by(by)
 
-/** The relay on behalf of a visitor. */
 export function auditedRelay(relay: RelayAdmin, { audit, endpoints }: ActingCalls): RelayAdmin {
   // A fault of the storage must not look like one of the relay.
   const record = (entry: RelayRecord): Promise<void> =>

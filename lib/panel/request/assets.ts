@@ -17,7 +17,6 @@ export interface Assets {
   readonly js: string
   /** Scalar's API reference, if the host has it. */
   readonly scalar: LateAsset | undefined
-  /** The file of a path below the base path. */
   find(path: string): Promise<PanelResponse | undefined>
 }
 

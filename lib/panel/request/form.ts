@@ -21,7 +21,6 @@ export interface Form {
 
 export const emptyForm: Form = formOf(new URLSearchParams())
 
-/** The fields of a query or of a body. */
 export function formOf(fields: URLSearchParams, files: ReadonlyMap<string, File> = new Map()): Form {
   return {
     get: (name) => fields.get(name) ?? '',

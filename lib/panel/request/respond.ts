@@ -12,7 +12,6 @@ const policy = [
   `base-uri 'none'`,
 ].join('; ')
 
-/** The policy headers of every response. */
 export const policyHeaders = {
   'content-security-policy': policy,
   'x-content-type-options': 'nosniff',
@@ -44,7 +43,6 @@ export const seeOther = (location: string): PanelResponse => ({
   headers: { location, 'cache-control': 'no-store' },
 })
 
-/** A file to save. */
 export const download = (name: string, type: string, body: string | ReadableStream<Uint8Array>): PanelResponse => ({
   status: 200,
   body,

@@ -175,7 +175,6 @@ export interface Confirmation {
   readonly title: string
   readonly text: unknown
   readonly button: string
-  /** Back to the list. */
   readonly back: string
   readonly fields?: unknown
   readonly tone?: 'danger' | 'primary'

@@ -52,7 +52,6 @@ interface Registered {
   readonly credentials: Credentials
 }
 
-/** The findings. */
 interface Findings {
   readonly endpoints: Map<string, Registered>
   readonly problems: string[]
@@ -66,7 +65,6 @@ interface Findings {
   fresh: boolean
 }
 
-/** The amount that is read in one piece. */
 const pieceBytes = 4 * 1024 * 1024
 
 /**
@@ -197,7 +195,6 @@ async function credentialProblems({ endpoints }: Findings, flags: EncryptionFlag
 /** Bytes that a disk must have left: a relay that starts writes some pages immediately. */
 const leastLeft = 1024 * 1024
 
-/** Whether the relay's own files can be written. */
 function homeProblems(home: string): readonly string[] {
   let nearest = home
   while (!existsSync(nearest) && dirname(nearest) !== nearest) nearest = dirname(nearest)
@@ -220,7 +217,6 @@ function openForChanges(path: string): void {
   if (existsSync(path)) closeSync(openSync(path, 'r+'))
 }
 
-/** Whether the control could listen. */
 async function portProblems(port: number): Promise<readonly string[]> {
   const server = createServer()
   const error = await new Promise<Error | undefined>((done) => {

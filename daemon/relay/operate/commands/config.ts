@@ -52,7 +52,6 @@ export async function config({ json, wide, width, outbox, variables = {}, ...fla
 }
 
 interface Running {
-  /** The settings of the running relay, if they are known here. */
   readonly inForce?: Settings | undefined
   readonly sentence: string
 }

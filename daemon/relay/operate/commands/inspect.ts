@@ -51,7 +51,6 @@ export async function onEndpoint<T>(
   })
 }
 
-/** Every endpoint: its state, its circuit, its waiting and dead deliveries. */
 export async function status(flags: InspectFlags): Promise<string> {
   return withAdmin(flags, async (admin) => {
     const found = await admin.status({})
@@ -144,5 +143,4 @@ export async function deliveries(flags: ListFlags): Promise<string> {
   })
 }
 
-/** Dead deliveries with each of their failed attempts, the newest first. */
 export const dead = (flags: ListFlags): Promise<string> => deliveries({ ...flags, state: 'dead' })

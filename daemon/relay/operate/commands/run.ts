@@ -22,12 +22,10 @@ export interface RunFlags extends SettingFlags {
 
 /** The parts of the process that a command may use. */
 export interface Host {
-  /** Calls back at each of these signals. */
   onSignal(signal: 'SIGTERM' | 'SIGINT' | 'SIGHUP', done: () => void): void
   readonly output: DestinationStream
   /** Columns for tables: those of the terminal, `Infinity` for a pipe; 100 by default. */
   readonly width?: number
-  /** Colours a part of the results, and of an error. */
   readonly paint?: Paint
   readonly paintError?: Paint
   /** Shows how far a long command is, to a person. */

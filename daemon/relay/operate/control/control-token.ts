@@ -8,7 +8,6 @@ import { errorCode, fileError } from '../../../../adapters/files/errors.ts'
 import { UsageError } from '../../../usage.ts'
 import { relayHome } from '../../ingest/outbox-address.ts'
 
-/** The token's file, among the relay's own files. */
 export const controlTokenPath = (outbox: string): string => join(relayHome(outbox), 'control.token')
 
 /** The token of an outbox's control; made if it does not exist yet. Readers of the outbox may read it. */

@@ -9,7 +9,6 @@ import { readTlsFiles } from '../../send/tls-files.ts'
 import { checkSettings, type Settings, SettingsError } from '../../settings.ts'
 import { flaggedSettings, flagOf, type SettingTexts } from './setting-flags.ts'
 
-/** The flags that are settings, as the command line gives them. */
 export interface SettingFlags extends EncryptionFlags, Omit<SettingTexts, 'encryptionKeyFile'> {
   readonly config?: string
 }

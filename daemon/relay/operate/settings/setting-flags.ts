@@ -78,7 +78,6 @@ const settingFlags: { readonly [Name in keyof Settings]?: SettingFlag<Settings[N
 /** The flag of a setting, as people type it. */
 export const flagOf = (name: string): string => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 
-/** The texts of the flags, by setting. */
 export type SettingTexts = { readonly [Name in keyof Settings]?: string | boolean }
 
 export function withSettingFlags(command: Command): Command {

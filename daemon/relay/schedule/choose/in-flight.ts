@@ -8,7 +8,6 @@ import { createShares, type Holder, type Shares } from './shares.ts'
 /** Retries may hold this share of all slots; the rest is kept for first attempts. */
 const retryShare = 0.75
 
-/** A delivery that was chosen to be sent. */
 export interface Chosen {
   readonly run: EndpointRun
   readonly waiting: Waiting
@@ -32,7 +31,6 @@ export interface InFlight {
   /** Every delivery that is in flight; the same set as long as nothing changes. */
   readonly deliveries: ReadonlySet<number>
   readonly freeSlots: number
-  /** How many more retries may be in flight. */
   readonly freeForRetries: number
   /** Whether a delivery is among them that is suspected of having killed the process. */
   readonly hasSuspect: boolean

@@ -1,6 +1,5 @@
 /** A doubly linked list: a queue that anything in it can leave in constant time, wherever it is. */
 
-/** A position in a list. */
 export interface ListNode<T> {
   readonly value: T
   before: ListNode<T> | undefined

@@ -46,9 +46,7 @@ export interface ReadAhead {
 
 export interface ReadAheadParts extends ReadingParts {
   readonly timeline: () => number
-  /** Whether nothing more may be sent. */
   readonly isStopping: () => boolean
-  /** Requests another tick. */
   readonly wake: () => void
 }
 

@@ -10,7 +10,6 @@ import { createLinkedList, type LinkedList, type ListNode } from './linked-list.
 import type { Shares } from './shares.ts'
 import { createWakeTimes } from './wake-times.ts'
 
-/** The needed part of an endpoint. */
 export interface Contender {
   readonly endpoint: { readonly network_id: string }
   readonly standing: Standing
@@ -42,7 +41,6 @@ interface Group<Run> {
   node: ListNode<Group<Run>> | undefined
 }
 
-/** Where an endpoint is. */
 interface Position<Run> {
   readonly group: Group<Run>
   readonly node: ListNode<Run>

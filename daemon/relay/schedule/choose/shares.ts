@@ -23,7 +23,6 @@ export interface Shares {
   allows(holder: Holder): boolean
   take(holder: Holder): void
   giveBack(holder: Holder): void
-  /** Slots in use. */
   readonly used: number
   clear(): void
 }

@@ -10,7 +10,6 @@ export interface SubjectOrder {
   orderAll(run: EndpointRun): void
   /** Something may have come for an endpoint. */
   orderArrivals(run: EndpointRun): void
-  /** Whether something has to be put in order. */
   readonly isDue: boolean
   /**
    * Puts in order what has to be, or a part of it.

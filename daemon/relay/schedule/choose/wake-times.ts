@@ -4,7 +4,6 @@ export interface WakeTimes<T> {
   add(time: number, value: T): void
   /** The earliest time, or infinity. */
   readonly earliest: number
-  /** Takes out everything up to a time. */
   take(until: number): T[]
 }
 

@@ -64,7 +64,6 @@ export interface Ticket {
 
 export interface Attempted {
   readonly outcome: Outcome
-  /** The effect of the outcome. */
   readonly circuit: CircuitChange | undefined
 }
 

@@ -23,17 +23,14 @@ import { type Circuit, type CircuitChange, createCircuit, type Ticket } from './
 const firstProxyPause = 1000
 const longestProxyPause = 60_000
 
-/** The inputs of an endpoint's health. */
 export interface HealthParts {
   readonly settings: () => Settings
   readonly timeline: () => number
 }
 
-/** The effect of a new definition. */
 export interface DefinitionEffect {
   /** It was reset or was disabled until now. So its days of failure are over, or it would be disabled again immediately. */
   readonly failuresCleared: boolean
-  /** A reset closed its circuit. */
   readonly circuitClosed: boolean
 }
 
@@ -128,14 +125,12 @@ export class EndpointHealth {
     return monotonic < this.#nextStart ? now + this.#nextStart - monotonic : undefined
   }
 
-  /** An attempt begins. */
   started(monotonic: number): void {
     const { rate_per_second } = this.#endpoint
     // Evenly spaced rather than a bucket that can be emptied in one burst: no window of a second ever sees more.
     if (rate_per_second !== null) this.#nextStart = monotonic + 1000 / rate_per_second
   }
 
-  /** The receiver requests a pause. */
   pauseUntil(time: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, time)
   }

@@ -22,7 +22,6 @@ export type Next =
   | { readonly kind: 'send'; readonly waiting: Waiting; readonly ticket: Ticket }
   | { readonly kind: 'wait'; readonly until: number }
 
-/** The inputs of that choice besides the endpoint. */
 export interface Situation {
   /** The relay's timeline. */
   readonly now: number
@@ -45,7 +44,6 @@ export class EndpointRun {
   readonly queue: EndpointQueue
   readonly #readsAtOnce: number
   readonly #sender: Pick<Sender, 'isHeld'>
-  /** Deliveries in flight. */
   readonly #inFlight = new Set<number>()
   /** Deliveries whose results are not recorded yet: the store still calls them waiting. */
   readonly #unrecorded = new Set<number>()
@@ -68,7 +66,6 @@ export class EndpointRun {
     })
   }
 
-  /** As it is defined now. */
   get endpoint(): Endpoint {
     return this.#state.endpoint
   }
@@ -112,7 +109,6 @@ export class EndpointRun {
     this.#state = transition(this.#state, change)
   }
 
-  /** Takes on how the endpoint is defined from now on. */
   define(endpoint: Endpoint): DefinitionEffect {
     const effect = this.health.define(endpoint, this.endpoint.disabled !== null)
     this.transition({ kind: 'defined', endpoint })
@@ -191,7 +187,6 @@ export class EndpointRun {
     return this.queue.probe(end, probed, now)
   }
 
-  /** A delivery that was chosen is not sent after all. */
   notSent({ delivery }: Waiting): void {
     this.#inFlight.delete(delivery)
     this.queue.refresh()
@@ -204,7 +199,6 @@ export class EndpointRun {
     this.health.ended(outcome)
   }
 
-  /** Records the outcome of an attempt that was not aborted. */
   recordOutcome(ticket: Ticket, outcome: Outcome, circuit: CircuitChange | undefined, now: number): void {
     if (outcome.result === 'proxy_failed') this.health.putOffByProxy(now)
     this.health.recordOutcome(ticket, outcome, circuit, now)

@@ -20,7 +20,6 @@ interface LaneState {
 
 const emptyLane = (): LaneState => ({ buffer: [], nextDue: 0, reading: undefined })
 
-/** A lane is being read. */
 export interface Reading {
   /** The deliveries that need not be read. */
   readonly except: readonly number[]

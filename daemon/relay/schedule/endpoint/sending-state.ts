@@ -9,7 +9,6 @@ type Unreadable = { readonly kind: 'unreadable'; readonly problem: string }
 type BeingRead = { readonly kind: 'reading'; readonly problem: string | null }
 
 interface Facts {
-  /** As it is defined now. */
   readonly endpoint: Endpoint
   readonly credentials: Readable | Unreadable | BeingRead
 }

@@ -27,7 +27,6 @@ export interface Ownership {
   release(): Promise<void>
   /** Forgets everything: another relay sends to these endpoints by now. */
   lose(reason: LeaseLost): void
-  /** Begins again after the lease was lost. */
   regain(): Promise<void>
 }
 

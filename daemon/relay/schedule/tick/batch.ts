@@ -8,7 +8,6 @@ import type { EndpointRun } from '../endpoint/endpoint-run.ts'
 export interface Batch {
   readonly results: Result[]
   readonly states: Map<number, EndpointState>
-  /** Endpoints that the relay stops sending to. */
   readonly disable: Map<number, Disabling>
   readonly notices: Notice[]
   /** Deliveries among the results whose endpoints keep the order of subjects. */
@@ -27,7 +26,6 @@ export const newBatch = (disable: Map<number, Disabling> = new Map()): Batch => 
   notifications: [],
 })
 
-/** A notice about an endpoint, and maybe about one of its events. */
 export const noticeOf = (
   { endpoint: { network_id, id } }: EndpointRun,
   kind: Notice['kind'],

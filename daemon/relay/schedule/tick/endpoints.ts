@@ -14,7 +14,6 @@ export interface EndpointsParts {
   readonly credentials: Pick<CredentialsReader<EndpointRun>, 'read'>
   readonly newRun: (stored: StoredEndpoint) => EndpointRun
   readonly onNotice: (notice: Notice) => void
-  /** Called with the ref of each endpoint that is removed. */
   readonly onRemoved: (ref: number) => void
 }
 
@@ -33,9 +32,7 @@ export interface Endpoints {
   want(ref: number): void
   /** Takes out the endpoints that another relay is to have and of which nothing is in flight. */
   takeLeaving(): readonly number[]
-  /** The credentials of an endpoint are being read, or were. */
   credentialsChanged(run: EndpointRun, reading: Reading): void
-  /** A notice that is to be recorded with the next tick. */
   announce(notice: Notice): void
   /** Stops sending to an endpoint. @returns the notice, unless it is disabled already, or was reset in between */
   disable(ref: number, disabling: Disabling): Notice | undefined

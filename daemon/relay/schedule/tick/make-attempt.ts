@@ -18,7 +18,6 @@ export interface AttemptParts {
   readonly settings: () => Settings
   /** Why an endpoint cannot be sent to, for a person: a certificate may have expired since its credentials were read. */
   readonly lacking?: (endpoint: Endpoint) => string | undefined
-  /** Reads the credentials of an endpoint again. */
   readonly reread: (run: EndpointRun) => void
   readonly events: Required<RelayEvents>
   readonly tracing?: Tracing | undefined

@@ -14,7 +14,6 @@ import { decideRetry } from './retry-decision.ts'
 const failingAt = 4
 const day = 86_400_000
 
-/** The other inputs of a result. */
 export interface Circumstances {
   /** The relay's timeline. */
   readonly now: number
@@ -57,7 +56,6 @@ export function applyResult(
   batch.notifications.push(() => report(attempt, result, now, events))
 }
 
-/** The notices about a result. */
 function addNotices(
   { run, waiting, outcome, outgoing }: FinishedAttempt,
   batch: Batch,

@@ -6,7 +6,6 @@ export interface TickLoopParts {
   readonly tick: () => Promise<void>
   /** Milliseconds until a tick is due by itself; infinity: never. */
   readonly pause: () => number
-  /** Called for each tick that fails. */
   readonly failed: (error: unknown) => void
 }
 

@@ -26,7 +26,6 @@ export interface TickParts extends RelayContext {
   readonly store: RelayStore
   readonly sender: Sender
   readonly tracing?: Tracing | undefined
-  /** From 0 to 1, for jitter. */
   readonly random: () => number
   readonly endpoints: Endpoints
   readonly ready: Ready<EndpointRun>
@@ -34,12 +33,9 @@ export interface TickParts extends RelayContext {
   readonly inFlight: InFlight
   readonly recorder: Recorder
   readonly readAhead: ReadAhead
-  /** Whether nothing more may be sent. */
   readonly isStopping: () => boolean
   readonly lacking?: (endpoint: Endpoint) => string | undefined
-  /** Reads the credentials of an endpoint again. */
   readonly reread: (run: EndpointRun) => void
-  /** Requests another tick. */
   readonly wake: () => void
 }
 

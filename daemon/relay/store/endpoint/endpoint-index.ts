@@ -3,7 +3,6 @@ import type { EventRecord } from '../../../../lib/outbox/record.ts'
 import { wants } from '../../../../lib/outbox/wanted.ts'
 import type { Endpoint } from './relay-endpoint.ts'
 
-/** An event and the endpoints that it goes to. */
 export interface Addressed {
   readonly record: EventRecord
   readonly receivers: readonly Endpoint[]

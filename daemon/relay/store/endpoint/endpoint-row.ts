@@ -15,7 +15,6 @@ type SqlValue = string | number | boolean | null
 
 const { old_keys: _keys, old_secrets: _secrets, ...columns } = columnsOf(attributes, attributeDefaults)
 
-/** The columns of the attributes, by name. */
 export const attributeColumns = Object.entries(columns).map(([name, { type, nullable }]) => ({
   name: name as keyof typeof columns,
   type,

@@ -13,7 +13,6 @@ import type { Endpoint } from '../endpoint/relay-endpoint.ts'
 import type { StoredHour } from '../hours.ts'
 import type { Notice } from '../notice.ts'
 
-/** Which deliveries; every condition that is given must hold. */
 export interface DeliverySearch extends DeliveryFilter {
   readonly id?: number
   /** Ids below this one. */
@@ -29,7 +28,6 @@ export interface Slot {
   readonly failed: number
 }
 
-/** Deliveries of a part of a search. */
 export interface SearchPart {
   readonly found: readonly DeliveryRow[]
   /** The id up to which they are found. */
@@ -38,7 +36,6 @@ export interface SearchPart {
   readonly looked: number
 }
 
-/** A delivery that becomes due. */
 export interface Due {
   readonly delivery: number
   readonly due: number
@@ -56,7 +53,6 @@ export interface OperatorStore {
   knownEndpoints(): Promise<readonly Endpoint[]>
   /** The newest first. */
   deliveries(search: DeliverySearch & { readonly limit: number }): Promise<readonly DeliveryRow[]>
-  /** Whether there is an event of this type. */
   hasEventType(type: string): Promise<boolean>
   attempts(delivery: number): Promise<readonly AttemptRow[]>
   /** The exact JSON of a delivery and the names of the changed fields, or null if they are no longer kept. */

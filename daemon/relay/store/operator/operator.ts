@@ -21,7 +21,6 @@ const ordered = (column: string) =>
 const laneAgain = `lane = ${ordered(String(unsorted))} ELSE 0 END,
   subject = ${ordered(`coalesce((SELECT e.subject FROM $schema.events e WHERE e.seq = event), '')`)} END`
 
-/** The store of an operator over a database. */
 export function operatorStore(database: RelayDatabase, status: EngineStatus): OperatorStore {
   const query = (sql: string, values?: readonly SqlValue[]): Promise<Rows> => database.read(() => rows(sql, values))
   return {

@@ -84,7 +84,6 @@ const clauses: Readonly<Record<string, string>> = {
   id: 'i.id =',
 } satisfies Readonly<Record<Exclude<keyof DeliverySearch, 'since' | 'until' | 'before'>, string>>
 
-/** The conditions of a search. */
 function matchesOf(search: DeliverySearch, { name }: Parameters): string {
   const given = Object.entries({ ...search }).flatMap(([key, value]) => {
     const clause = clauses[key]
@@ -143,7 +142,6 @@ function searchOf(database: RelayDatabase, search: DeliverySearch, range: Range,
   return { given, sql: `FROM ${tables} WHERE ${joins}${matchesOf(search, given)}` }
 }
 
-/** The rows of a search within a range, at most so many. */
 export function* select(database: RelayDatabase, search: DeliverySearch, range: Range, order: Order, limit: number): Plan<Rows> {
   const { given, sql } = searchOf(database, search, range, order)
   return yield* rows(
@@ -153,7 +151,6 @@ export function* select(database: RelayDatabase, search: DeliverySearch, range: 
   )
 }
 
-/** How many rows a search has within a range. */
 export function* countWithin(database: RelayDatabase, search: DeliverySearch, range: Range): Plan<number> {
   const { given, sql } = searchOf(database, search, range, 'ASC')
   const found = yield* row(`SELECT count(*) AS n ${sql}`, given.values)
@@ -183,7 +180,6 @@ export function* edgeOf(
   return numberOrNull(found ?? { edge: null }, 'edge')
 }
 
-/** How many endpoints a search has. */
 export function* endpointsIn(search: DeliverySearch): Plan<number> {
   const given = parameters()
   const found = yield* row(`SELECT count(*) AS n FROM $schema.endpoints p WHERE ${endpointsOf(search, given)}`, given.values)

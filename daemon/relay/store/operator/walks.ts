@@ -7,7 +7,6 @@ import { countWithin, edgeOf, endpointsIn, isForFew, mostOfStep, type Order, typ
 /** The second step of a page reads so many index entries, and each later one `mostOfStep`. */
 const secondStep = 500
 
-/** One step of a walk. */
 interface Step<T> {
   readonly value: T
   /** The id that it reached: the next step continues there. */
@@ -32,7 +31,6 @@ function* idAt(time: number, low: number, high: number): Plan<number> {
   return from
 }
 
-/** The ids that a search may have. */
 function* boundsOf({ since, until, before }: DeliverySearch): Plan<Range> {
   // Two queries: with both conditions in one, SQLite reads the whole table.
   const found = yield* row(

@@ -19,7 +19,6 @@ function* keep<C extends string>(
   )
 }
 
-/** Keeps notices in the table `notices`. */
 export const keepNotices = (database: RelayDatabase, notices: readonly Notice[], now: number): Plan<void> =>
   keep(database, 'notices', ['kind', 'network_id', 'endpoint_id', 'event_id', 'text'], notices, now)
 

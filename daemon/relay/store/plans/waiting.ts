@@ -24,7 +24,6 @@ function* first(sql: string, endpoint: number, now: number, except: number | nul
   return found && waitingOf(found)
 }
 
-/** The reads that both stores share. */
 export function readingOf({ read }: RelayDatabase): Pick<RelayStore, 'endpoints' | 'oldestDue' | 'newestDue' | 'head'> {
   return {
     endpoints: () => read(storedEndpoints),

@@ -47,7 +47,6 @@ export async function sharedState(database: PostgresDatabase, lease: string, sin
   }
 }
 
-/** Endpoints as they are defined now. */
 export async function definitionsOf(database: PostgresDatabase, refs: readonly number[]): Promise<Redefined> {
   if (refs.length === 0) return { changed: [], removed: [] }
   const rows = await database.rows(`SELECT ${endpointColumns} FROM $schema.endpoints WHERE ref = ANY($1::bigint[])`, [refs])

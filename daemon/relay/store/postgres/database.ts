@@ -22,7 +22,6 @@ export interface Session {
   /** The connection itself, in its transaction. */
   readonly client: PgClient
   rows(text: string, values?: readonly unknown[]): Promise<Rows>
-  /** Runs a plan in the transaction. */
   run<T>(plan: Plan<T>): Promise<T>
 }
 
@@ -46,7 +45,6 @@ export interface PostgresDatabase extends RelayDatabase {
 export interface DatabaseOptions {
   readonly url: string
   readonly schema?: string
-  /** Connections in the pool. */
   readonly poolSize?: number
   /** Whether all connections are made at the start: later a statement may have to wait for that, several round trips. */
   readonly ready?: boolean
@@ -267,7 +265,6 @@ export const durably = `set_config('synchronous_commit', 'on', true)`
 /** The commit of this transaction waits until it is on the disk. */
 export const waitForDisk = (session: Session) => session.rows('SET LOCAL synchronous_commit = on')
 
-/** Makes the tables, or migrates them. */
 async function prepare(database: PostgresDatabase, dialect: PostgresDialect, make: boolean, looking: boolean): Promise<void> {
   const { pool } = database
   const [there] = await database.rows('SELECT to_regclass($1) AS meta', [dialect.table('meta')])

@@ -27,7 +27,6 @@ import { durably, type PostgresDatabase, type Session } from './database.ts'
 import { createLeaseTime, type LeaseTime } from './lease-time.ts'
 import { endStuck } from './stuck.ts'
 
-/** The result of one renewal. */
 export interface Tended {
   /** The endpoints of the lease. */
   readonly all: readonly number[]
@@ -42,7 +41,6 @@ export interface Tended {
 export interface Leases {
   /** Names the present lease; empty before the first one. */
   readonly id: string
-  /** The reckoning of how much is left of it. */
   readonly time: LeaseTime
   /** Whether this relay is far, and another one near. */
   readonly isAside: boolean
@@ -77,11 +75,9 @@ interface Reaped extends Interrupted {
   readonly ids: readonly string[]
 }
 
-/** A relay as its row describes it. */
 interface Listed {
   readonly id: string
   readonly process: Owner
-  /** Whether its lease is over. */
   readonly over: boolean
   readonly far: boolean
 }
@@ -89,7 +85,6 @@ interface Listed {
 /** What a relay has to know to claim and to reap. */
 interface Survey {
   readonly relays: readonly Listed[]
-  /** The endpoints of this lease. */
   readonly owned: readonly number[]
   /** How many endpoints there are. */
   readonly endpoints: number

@@ -33,7 +33,6 @@ export interface SqliteDatabase extends RelayDatabase {
   snapshotNow<T>(work: () => T): T
   /** Runs a plan inside of such work. */
   run<T>(plan: Plan<T>): T
-  /** The size of the write-ahead log. */
   logBytes(): number
   /** Moves the write-ahead log into the file and gives its space back, as far as no reader needs it. Never waits. */
   emptyLog(): void

@@ -132,7 +132,6 @@ export const enableEndpoint = (id: string, flags: SwitchFlags, out: Output): Pro
 /** `endpoints disable`: its events wait. */
 export const disableEndpoint = (id: string, flags: SwitchFlags, out: Output): Promise<void> => switchTo('disable', id, flags, out)
 
-/** `endpoints remove`. */
 export const removeEndpoint = (id: string, flags: NetworkFlags, out: Output): Promise<void> =>
   change(id, flags, out, 'removed', ({ endpoints }, network) => endpoints.remove(network, id))
 

@@ -145,7 +145,6 @@ export const attributeOptions: { readonly [Name in keyof AttributeChanges]-?: At
   },
 }
 
-/** Adds the options of every attribute. */
 export function withAttributes(command: Command, name: 'add' | 'update'): Command {
   for (const { options } of Object.values(attributeOptions)) for (const option of options(name)) command.addOption(option)
   return command

@@ -34,7 +34,6 @@ const onMember = <T extends object>(
 
 const nameOf = ({ first_name, last_name }: MemberListing): string => `${first_name} ${last_name}`.trim()
 
-/** `members ban`. */
 export const banMember = (id: string, { reason, keepPlans, ...flags }: BanFlags, out: Output): Promise<void> =>
   onMember(
     id,
@@ -44,7 +43,6 @@ export const banMember = (id: string, { reason, keepPlans, ...flags }: BanFlags,
     (member) => `Member ${id} (${nameOf(member)}) is banned. \`folkmoot members unban ${id}\` lifts the ban.`,
   )
 
-/** `members remove`. */
 export const removeMember = (id: string, { cancelPlans, ...flags }: RemoveFlags, out: Output): Promise<void> =>
   onMember(
     id,
@@ -54,7 +52,6 @@ export const removeMember = (id: string, { cancelPlans, ...flags }: RemoveFlags,
     (member) => `Member ${id} (${nameOf(member)}) is removed, and may join again.`,
   )
 
-/** `members role`. */
 export const changeRole = (id: string, role: MemberListing['role'], flags: NetworkFlags, out: Output): Promise<void> =>
   onMember(
     id,

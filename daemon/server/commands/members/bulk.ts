@@ -45,7 +45,6 @@ async function byTitle(operator: Operator, network: string, act: BulkAct): Promi
   throw new CommandFailure(`there is no ${kind} ${JSON.stringify(about)}: \`folkmoot tags list\` shows those there are`)
 }
 
-/** `members bulk`. */
 export async function bulk(
   act: string,
   about: string | undefined,

@@ -22,7 +22,6 @@ export interface EraseFlags extends NetworkFlags {
   readonly yes?: boolean
 }
 
-/** Members of a page. */
 const pageSize = 100
 
 export async function membersOf({ members }: Operator, network: string, query: MemberQuery, most: number) {
@@ -62,7 +61,6 @@ export const listMembers = (flags: ListFlags, out: Output): Promise<void> =>
     if (found.length > limit && !flags.json) out.warn(`There are more than ${limit}: --limit shows up to 10000.`)
   })
 
-/** `members unban`. */
 export const unbanMember = (id: string, flags: NetworkFlags, out: Output): Promise<void> =>
   withNetworkChanges(flags, out, async (operator, network) => {
     const member = await ofRecord(network, 'member', id, operator.members.unban(network.id, id))

@@ -27,7 +27,6 @@ interface ImportFlags extends NetworkFlags {
 const [chunk, previewed] = [500, 2000]
 const columns = ['row', 'email', 'column', 'reason', 'is_imported'] as const
 
-/** `members import`. */
 export async function importMembers(file: string, flags: ImportFlags, out: Output, draw?: (line: string) => void): Promise<void> {
   const renamed = mapOf(flags.map)
   const format: TableFormat = /\.(?:ndjson|jsonl)$/i.test(file) ? 'ndjson' : 'csv'

@@ -17,10 +17,8 @@ export async function listIn(file: string): Promise<MemberList> {
   return isOfAddresses ? { addresses: lines } : { ids: lines }
 }
 
-/** How many it names. */
 export const countIn = (list: MemberList): number => ('ids' in list ? list.ids : list.addresses).length
 
-/** The same list, in parts. */
 export function partsOf(list: MemberList, size: number): MemberList[] {
   const all = 'ids' in list ? list.ids : list.addresses
   const step = Math.min(size, all.length)

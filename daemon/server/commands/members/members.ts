@@ -17,7 +17,6 @@ export interface ConsentFlags extends NetworkFlags {
   readonly withdraw?: boolean
 }
 
-/** Members of a page. */
 const perPage = 100
 
 async function* idsOf({ call }: Operator, network: string, member: string | undefined): AsyncGenerator<string> {

@@ -4,7 +4,6 @@ import { isRefusedToken, type PageResponse, requestPages, type Side } from './co
 import { compare, type Rules } from './differences.ts'
 import { idOf, type Read } from './reads.ts'
 
-/** Options of a comparison of two lists. */
 export interface ListOptions {
   readonly rules: Rules
   /** At most so many records; `Infinity` for all of them. */

@@ -29,7 +29,6 @@ export interface Comparison {
 const maxKept = 10_000
 /** Concurrent requests to each server. */
 const atOnce = 4
-/** An id that no record has. */
 const unknownId = '9007199254740991'
 
 /**

@@ -11,7 +11,6 @@ import { type Paced, pacedClient } from '../paced-client.ts'
 import { pageWatch } from '../page-watch.ts'
 import type { Read } from './reads.ts'
 
-/** A server. */
 export interface Side {
   /** Its address and its network, for messages. */
   readonly name: string
@@ -24,7 +23,6 @@ const maxResponseBytes = 64 * 1024 * 1024
 /** Carries the envelope of a list through the client, which gives the headers of a response. */
 const envelopeHeader = 'x-folkmoot-envelope'
 
-/** A response to a request for one record. */
 export interface RecordResponse {
   readonly status: number
   readonly body: unknown

@@ -21,13 +21,11 @@ export interface Rules {
 
 const maxDepth = 64
 
-/** A text without the address of its server. */
 function withoutBase(text: string, bases: readonly string[]): string {
   const base = bases.find((each) => text.startsWith(`${each}/`) || text === each)
   return base === undefined ? text : text.slice(base.length)
 }
 
-/** Whether a place is one of those that are left out. */
 function isIgnored(field: string, ignored: ReadonlySet<string>): boolean {
   // A name of a server may be many opening brackets: each starts over, so that none is searched twice.
   const names = field.replace(/\[[^[\]]*\]/g, '').split('.')
@@ -35,7 +33,6 @@ function isIgnored(field: string, ignored: ReadonlySet<string>): boolean {
   return ignored.has(place) || ignored.has(names.at(-1) ?? '')
 }
 
-/** Compares two values, and calls back for each difference. */
 export function compare(
   a: unknown,
   b: unknown,

@@ -2,7 +2,6 @@
 import { type ClientRoute, routes } from '../../../../lib/client/routes.ts'
 import { type ApiRecord, isApiRecord, shownAddress, textOf, within } from '../api-record.ts'
 
-/** One request. */
 export interface Read {
   readonly route: ClientRoute
   readonly params: Readonly<Record<string, string>>
@@ -20,7 +19,6 @@ const reads = routes.filter(({ method }) => method === 'GET')
 /** Lists, those first whose ids others are made of. */
 export const listRoutes: readonly ClientRoute[] = inOrder(reads.filter(({ isList }) => isList))
 
-/** Requests for one record. */
 export const recordRoutes: readonly ClientRoute[] = reads.filter(({ isList, id }) => !isList && id !== 'members.by_email')
 
 /** The list with the records whose ids a parameter takes: `comments.list` for `comment_id`. */

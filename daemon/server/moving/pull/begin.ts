@@ -12,7 +12,6 @@ import { type Ids, idsFrom } from './ids.ts'
 import { noteOf, notesAbout, putNote } from './notes.ts'
 import { columnValue } from './values.ts'
 
-/** The network of a source. */
 export interface Begun {
   readonly network: Pick<NetworkRow, 'id' | 'subdomain' | 'title'>
   readonly ids: Ids

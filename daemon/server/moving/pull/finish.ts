@@ -10,7 +10,6 @@ import { derivedId } from './ids.ts'
 import type { Pulling } from './pulling.ts'
 import type { Facts } from './stage.ts'
 
-/** Writes them. */
 export async function finish(tx: Tx, { network_id, ids, state }: Pulling, me: ApiRecord | undefined): Promise<void> {
   const here = scoped(tx, network_id)
   await showAddresses(here, state.facts)

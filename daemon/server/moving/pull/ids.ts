@@ -13,7 +13,6 @@ export function derivedId(...parts: readonly string[]): Id {
   return String(upperHalf + BigInt.asUintN(52, digest.readBigUInt64BE(0)))
 }
 
-/** Ids here and there. */
 export interface Ids {
   /** The id here of an id there: the same one if a storage can hold it, else one that follows from it. */
   here(raw: unknown): Id

@@ -34,13 +34,11 @@ export async function putNote(tx: Tx, kind: Kind, { key, about, body }: Note): P
   await notes.insert(idempotencyKeys, row)
 }
 
-/** The note with this key. */
 export async function noteOf(tx: Tx, kind: Kind, key: string): Promise<Note | undefined> {
   const row = await notesIn(tx).get(idempotencyKeys, derivedId('note', kind, key))
   return row && { key: row.key, about: row.fingerprint, body: row.body }
 }
 
-/** The notes of a kind about something. */
 export async function notesAbout(tx: Tx, kind: Kind, about: string): Promise<readonly Note[]> {
   const notes: Note[] = []
   for await (const row of rowsOf(notesIn(tx), idempotencyKeys, { caller: callerOf(kind), fingerprint: about }))

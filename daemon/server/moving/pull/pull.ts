@@ -68,7 +68,6 @@ export async function pull(flags: PullFlags, host: MovingHost): Promise<void> {
   }
 }
 
-/** The sums of all lists. */
 function changesOf({ lists }: PullReport) {
   const sum = (name: 'added' | 'changed' | 'removed') => lists.reduce((all, list) => all + list[name], 0)
   return { added: sum('added'), changed: sum('changed'), removed: sum('removed') }

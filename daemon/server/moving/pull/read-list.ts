@@ -12,14 +12,12 @@ import type { Place, Stage } from './stage.ts'
 import { sumOf } from './state.ts'
 import { type Counts, noCounts, writeRecords } from './write-records.ts'
 
-/** A list that was read. */
 export interface ReadList {
   readonly place: Place
   /** Records that are not written yet: those of a list of one page. */
   readonly records: readonly ApiRecord[]
   /** The rows of records that were written, page by page. */
   readonly written: readonly Id[]
-  /** Their counts. */
   readonly counts: Counts
   /** The keys of the notes about its pages. */
   readonly notes: readonly string[]
@@ -35,7 +33,6 @@ const PageNote = v.object({
 })
 type PageNote = v.InferOutput<typeof PageNote>
 
-/** Requests a page. */
 async function requestPage(
   pulling: Pulling,
   stage: Stage,

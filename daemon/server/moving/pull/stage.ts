@@ -13,9 +13,7 @@ import type { Ids } from './ids.ts'
 
 /** Facts that come to light on the way, and are needed at the end. */
 export interface Facts {
-  /** A member's address was shown whole. */
   addressShown: boolean
-  /** A member's address was masked. */
   addressMasked: boolean
 }
 
@@ -43,7 +41,6 @@ export interface Parent {
   readonly where: Where<Row>
 }
 
-/** The declaration of a stage. */
 interface Declared<R extends Row, N> {
   /** Its name in reports. */
   readonly name: string
@@ -91,14 +88,12 @@ export interface Stage extends Omit<Declared<Row, unknown>, 'columns' | 'inserts
   gone?(tx: ScopedTx, row: Row): Promise<boolean>
 }
 
-/** The names of the fields of a list's records. */
 function fieldsOf(list: string): readonly string[] {
   const returns = operations.find(({ id }) => id === list)?.returns
   if (!returns || !isPaged(returns) || !('entries' in returns.paged)) throw new TypeError(`${list} is no list of records`)
   return Object.keys(Object(returns.paged.entries))
 }
 
-/** Declares a stage. */
 export function stage<R extends Row, N>(declared: Declared<R, N>): Stage {
   const { table, list, takesFields = true } = declared
   const fields = takesFields ? fieldsOf(list).filter((name) => name in table.columns && name !== 'network_id') : []
@@ -107,6 +102,5 @@ export function stage<R extends Row, N>(declared: Declared<R, N>): Stage {
   return Object.freeze(erased) as unknown as Stage
 }
 
-/** A parent of lists. */
 export const under = <R extends Row, N>(param: string, table: Table<R, N>, where: Where<R> = {}): Parent =>
   ({ param, table, where }) as unknown as Parent

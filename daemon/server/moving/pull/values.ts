@@ -38,7 +38,6 @@ export function emptyValue({ type, default: standard }: Column): unknown {
   return type === 'id' ? '0' : type === 'json' ? [] : 0
 }
 
-/** The value of a column, made of the value of a field. */
 export function columnValue(column: Column, raw: unknown, ids: Ids): unknown {
   const value = converted(column.type, raw, ids)
   return value === null && !column.nullable ? emptyValue(column) : value

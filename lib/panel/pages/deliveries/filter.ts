@@ -24,7 +24,6 @@ const labels: Readonly<Record<Name, string>> = {
 }
 const names = v.keyof(schema).options
 
-/** A filter as the address has it. */
 export type FilterQuery = Readonly<Partial<Record<Name, string>>>
 
 export interface GivenFilter {

@@ -13,7 +13,6 @@ import { input, option } from '../../ui/parts.ts'
 
 export const roles = ['host', 'moderator', 'contributor'] as const
 
-/** Why someone is banned. */
 export const reasonField: Html = input(
   { name: 'reason', label: 'Reason', hint: 'Only admins see it.' },
   '',

@@ -113,7 +113,6 @@ const keeping = ({ act, about, members }: Wish, more: Html | false = false): Htm
 const formOf = (view: View, content: Html, attributes: Html | false = false): Html =>
   html`<form method="post" action="${view.link(path)}" ${attributes}>${content}</form>`
 
-/** The list of addresses or ids. */
 function listPage(view: View): Promise<PanelResponse> {
   const hint = `At most ${number(mostMembers)}, with blanks, commas or lines between them.`
   const list = field(

@@ -167,7 +167,6 @@ ${formOf(
   return page(layout(view, title, content), problems.size > 0 ? 422 : 200)
 }
 
-/** What came of an import, or of its preview. */
 interface Outcome {
   report?: ImportReport
   refusals: readonly ImportRefusal[]
@@ -225,7 +224,6 @@ ${formOf(
   return page(layout(view, title, content))
 }
 
-/** The tag of an import, by its title. */
 async function tagOf({ community, id }: View, title: string): Promise<Id | undefined> {
   for (let after: Id | null | undefined; after !== null; ) {
     const found = await community.tags.list(id, { limit: 1000, ...(after === undefined ? {} : { after }) })

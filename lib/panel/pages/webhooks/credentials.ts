@@ -18,7 +18,6 @@ const signingPart = (signing: string, open = ''): Html =>
     ? html`<h2>Public key</h2>${secret('secret', 'The public key', open)}<p class="hint">The receiver checks each delivery with it.</p>`
     : html`<h2>Signing secret</h2>${secret('secret', 'The signing secret', signing)}<p class="hint">Each delivery is signed with it.</p>`
 
-/** The page with credentials in plain text. */
 export const credentialsPage = (
   view: View,
   title: string,

@@ -38,7 +38,6 @@ export const noticeNames = noticeTypes.map((type) => type.replace(/Hook$/, ''))
 /** `PostCreated` as words. */
 export const wordsOf = (name: string): string => name.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase()
 
-/** The link to the example of an event. */
 export const exampleLink = (view: View, name: string) =>
   html`<a class="small" href="${view.link(`webhooks/events/${name}`)}" target="_blank" data-dialog>example<span class="sr"> of ${name}</span></a>`
 

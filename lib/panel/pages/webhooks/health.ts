@@ -90,7 +90,6 @@ ${may(view.visitor, 'deliveries.resend') && html`<a class="button" href="${view.
   return html`<div data-refresh="10" data-part="failed">${dead > 0 && box}</div>`
 }
 
-/** The figures of an endpoint. */
 export function cards(view: View, health: EndpointStatus): Html {
   const now = view.settings.clock.now()
   const next = health.next_probe_at

@@ -8,7 +8,6 @@ import { ofMembers, people } from './people.ts'
 
 export const stages: readonly Stage[] = [...people, ...content, ...payments, ...ofMembers]
 
-/** The groups that records of a group refer to. */
 const needs: Needs = {
   spaces: ['members', 'collections'],
   courseworks: ['spaces'],
