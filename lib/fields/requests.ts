@@ -1,5 +1,6 @@
 /** The fields of requests. */
 import * as v from 'valibot'
+import { wordsOf } from '../base/fold.ts'
 import type { Id as IdText } from '../base/ids.ts'
 import { type Fields, mark, publish } from './published.ts'
 
@@ -116,8 +117,8 @@ const searchRule = 'must be a text of 1 to 200 characters'
 export const SearchText = publish(
   v.pipe(
     v.string(searchRule),
-    v.maxLength(200, searchRule),
-    v.check((text) => text.trim() !== '', searchRule),
+    wellFormed,
+    v.check((text) => !hasMoreCharacters(text, 200) && wordsOf(text).length > 0, searchRule),
   ),
   { type: 'string', minLength: 1, maxLength: 200 },
 )

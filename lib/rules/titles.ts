@@ -1,4 +1,5 @@
 /** The titles of tags, badges and options: each is in its field once. */
+import { folded } from '../base/fold.ts'
 import type { Context } from '../context.ts'
 import { fail, invalid } from '../errors.ts'
 import type { Id } from '../storage/table.ts'
@@ -15,19 +16,8 @@ export const titleKey = (title: string): string =>
 /** Whether two of these titles are the same. */
 export const hasTwins = (titles: readonly string[]): boolean => new Set(titles.map(titleKey)).size < titles.length
 
-/** Letters that Unicode does not take for others with a mark. */
-const plainLetters: Readonly<Record<string, string>> = {
-  ...{ ß: 'ss', æ: 'ae', œ: 'oe', þ: 'th', ð: 'd', đ: 'd', ø: 'o', ł: 'l', ħ: 'h', ı: 'i' },
-}
-
 /** A title as it is searched: accents of Latin, Greek and Cyrillic letters do not matter either. */
-export const searchKey = (title: string): string =>
-  title
-    .toLowerCase()
-    .normalize('NFKD')
-    .replace(/[\u0300-\u036f]/g, '')
-    .replace(/[ßæœþðđøłħı]/g, (letter) => plainLetters[letter] ?? letter)
-    .trim()
+export const searchKey = (title: string): string => folded(title, /[\u0300-\u036f]/g).trim()
 
 /** The columns of a title that is new in its field. */
 export const newTitle = (title: string) => ({ title, title_key: titleKey(title), twin_id: '0' })

@@ -62,13 +62,7 @@ const operations: Readonly<Record<Given, (member: Id, of: Id) => readonly [strin
 }
 
 /** The operation that shows what an act is about. */
-const shows: Readonly<Record<Given, string>> = {
-  ...{ tag: 'tags.show', untag: 'tags.show', badge: 'badges.show', unbadge: 'badges.show' },
-  ...{ space: 'spaces.show', plan: 'plans.show' },
-}
-
-/** The names of the acts. */
-const bulkActs = ['tag', 'untag', 'badge', 'unbadge', 'space', 'plan', 'consent', 'remove', 'ban'] as const
+const showing = (act: Given): string => `${act.replace('un', '')}s.show`
 
 const fields = {
   ...{ tag: optional(IdInput), untag: optional(IdInput), badge: optional(IdInput), unbadge: optional(IdInput) },
@@ -79,7 +73,7 @@ const fields = {
 }
 const Act = v.pipe(
   shape(fields),
-  v.check((act) => Object.keys(act).length === 1, `must have one of ${bulkActs.join(', ')}`),
+  v.check((act) => Object.keys(act).length === 1, `must have one of ${Object.keys(fields).join(', ')}`),
 )
 type Selection = v.InferOutput<typeof MemberSelectionInput>
 const Options = shape({ task: optional(ShortText) })
@@ -146,7 +140,7 @@ export const bulkOf =
 
     // What does not exist is refused once, and not for every member.
     for (const [name, id] of givenIn(act))
-      await together(({ call }) => call(shows[name], { network: network.id, params: { id } }))
+      await together(({ call }) => call(showing(name), { network: network.id, params: { id } }))
     for (const part of partsOf(selection))
       for (let after: string | null | undefined; after !== null && !signal?.aborted; ) {
         const from: string | undefined = after

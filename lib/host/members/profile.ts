@@ -111,17 +111,19 @@ export async function profileOf(tx: ScopedTx, row: MemberRow, listing: MemberLis
     const total = rows.length < shown ? rows.length : await tx.count(table, { where })
     return { total, items: await present(rows) }
   }
-  /** The rows of another table, by id. */
-  async function byId<R extends Row, N>(table: Table<R, N>, ids: readonly Id[]): Promise<ReadonlyMap<Id, R>> {
-    const rows = await Promise.all([...new Set(ids)].map((id) => tx.get(table, id)))
-    return new Map(rows.flatMap((each) => (each ? [[each.id, each]] : [])))
+  /** The rows of another table that some rows name, by id. */
+  async function named<R extends Row, N, K extends string>(
+    table: Table<R, N>,
+    by: K,
+    rows: readonly Readonly<Record<K, Id | null>>[],
+  ): Promise<ReadonlyMap<Id, R>> {
+    const ids = new Set(rows.flatMap((row) => row[by] ?? []))
+    const found = await Promise.all([...ids].map((id) => tx.get(table, id)))
+    return new Map(found.flatMap((each) => (each ? [[each.id, each]] : [])))
   }
   const segmentsOf = (kind: 'tag' | 'badge') =>
     block(memberSegments, { member_id, kind }, async (rows) => {
-      const known = await byId(
-        segments,
-        rows.map(({ segment_id }) => segment_id),
-      )
+      const known = await named(segments, 'segment_id', rows)
       return rows.map(({ segment_id: id, created_at: since }) => ({
         ...{ id, since, name: known.get(id)?.title ?? '' },
         color: known.get(id)?.color ?? null,
@@ -143,10 +145,7 @@ export async function profileOf(tx: ScopedTx, row: MemberRow, listing: MemberLis
       rows.map(({ created_at: at, action, actor, details }) => ({ at, action, actor, key_id: null, about: [], details })),
     )
     const byOperations = await block(memberHistory, { member_id }, async (rows) => {
-      const keys = await byId(
-        apiKeys,
-        rows.flatMap(({ key_id }) => key_id ?? []),
-      )
+      const keys = await named(apiKeys, 'key_id', rows)
       return Promise.all(
         rows.map(async ({ created_at: at, event: action, key_id, actor: named, about, changes: details }) => {
           const actor = key_id === null ? (named ?? 'host') : (keys.get(key_id)?.name ?? `key ${key_id}`)
@@ -163,17 +162,11 @@ export async function profileOf(tx: ScopedTx, row: MemberRow, listing: MemberLis
     ...{ time_zone, location, bio, avatar, categories, referral_count, ambassador_level },
     commercial_email_consent: row.commercial_email_consent,
     spaces: await block(spaceMemberships, { member_id }, async (rows) => {
-      const known = await byId(
-        spaces,
-        rows.map(({ space_id }) => space_id),
-      )
+      const known = await named(spaces, 'space_id', rows)
       return rows.map(({ space_id: id, role, created_at: since }) => ({ id, role, since, name: known.get(id)?.name ?? '' }))
     }),
     plans: await block(planMemberships, { member_id }, async (rows) => {
-      const known = await byId(
-        plans,
-        rows.map(({ plan_id }) => plan_id),
-      )
+      const known = await named(plans, 'plan_id', rows)
       return rows.map(({ plan_id: id, source, created_at: since }) => ({ id, source, since, name: known.get(id)?.name ?? '' }))
     }),
     subscriptions: await block(subscriptions, { member_id }, (rows) =>
@@ -185,15 +178,9 @@ export async function profileOf(tx: ScopedTx, row: MemberRow, listing: MemberLis
     tags: await segmentsOf('tag'),
     badges: await segmentsOf('badge'),
     answers: await block(answers, { member_id }, async (rows) => {
-      const known = await byId(
-        customFields,
-        rows.map(({ custom_field_id }) => custom_field_id),
-      )
+      const known = await named(customFields, 'custom_field_id', rows)
       const chosen = await tx.find(memberSegments, { where: { member_id, kind: 'option' } })
-      const options = await byId(
-        segments,
-        chosen.map(({ segment_id }) => segment_id),
-      )
+      const options = await named(segments, 'segment_id', chosen)
       return rows.flatMap((answer) => {
         const field = known.get(answer.custom_field_id)
         const own = [...options.values()].filter(({ custom_field_id }) => custom_field_id === answer.custom_field_id)
@@ -211,10 +198,7 @@ export async function profileOf(tx: ScopedTx, row: MemberRow, listing: MemberLis
     ),
     rsvps: await block(rsvps, { member_id }, async (rows) => {
       // An event has the id of its post.
-      const known = await byId(
-        posts,
-        rows.map(({ event_id }) => event_id),
-      )
+      const known = await named(posts, 'event_id', rows)
       return rows.map(({ event_id, status }) => ({ event_id, status, title: known.get(event_id)?.title ?? '' }))
     }),
     keys: await block(apiKeys, { member_id }, (rows) =>

@@ -209,26 +209,19 @@ export async function selectMembers(
   after: string | undefined,
   limit: number,
 ): Promise<SelectedMembers> {
-  if (ids) {
-    const all = [...new Set(ids)].sort(compareIds).filter((id) => after === undefined || compareIds(id, after) > 0)
-    const some = all.slice(0, limit)
-    const rows = await tx.find(members, { where: { id: some } })
-    const found = new Set(rows.map(({ id }) => id))
-    return { rows, missing: some.filter((id) => !found.has(id)), next: all.length > limit ? (some.at(-1) ?? null) : null }
-  }
-  if (addresses) {
-    const all = [...new Map(addresses.map((address) => [emailKey(address), address]))]
+  const list = ids?.toSorted(compareIds) ?? addresses
+  if (list) {
+    const all = [...new Map(list.map((given) => [ids ? given : emailKey(given), given]))]
     const begin = Number(after ?? 0)
-    const some = all.slice(begin, begin + limit)
-    const rows = await membersByKeys(
-      tx,
-      some.map(([key]) => key),
-    )
-    const byKey = new Map(rows.map((row) => [row.email_key, row]))
+    const end = begin + limit
+    const some = all.slice(begin, end)
+    const keys = some.map(([key]) => key)
+    const rows = ids ? await tx.find(members, { where: { id: keys } }) : await membersByKeys(tx, keys)
+    const byKey = new Map(rows.map((row) => [ids ? row.id : row.email_key, row]))
     return {
-      rows: some.flatMap(([key]) => byKey.get(key) ?? []),
-      missing: some.flatMap(([key, address]) => (byKey.has(key) ? [] : [address])),
-      next: begin + limit < all.length ? String(begin + limit) : null,
+      rows: keys.flatMap((key) => byKey.get(key) ?? []),
+      missing: some.flatMap(([key, given]) => (byKey.has(key) ? [] : [given])),
+      next: end < all.length ? String(end) : null,
     }
   }
   const search = await searchOf(tx, network, filter ?? {})

@@ -50,6 +50,21 @@ test('words find members by every part of the name, without regard to case and a
   expect(await names(run, { q: '%' })).toEqual([])
 })
 
+test.each([
+  ['STRASSE', 'Straße'],
+  ['straẞe', 'STRASSE'],
+  ['IŞIK', 'Işık'],
+  ['istanbul', 'İSTANBUL'],
+  ['ΠΑΠΑΣ', 'Παπασταύρου'],
+  ['νίκος', 'ΝΙΚΟΣ'],
+  ['soren', 'Søren'],
+  ['№5', 'no5'],
+])('the search for %s finds %s', async (q, first_name) => {
+  const run = await createTestCommunity()
+  await newMember(run, 'one', { first_name, last_name: '' })
+  expect(await names(run, { q })).toEqual([first_name])
+})
+
 test('a search finds the addresses that records show, and no others', async () => {
   const run = await people()
   expect(await names(run, { q: 'zoe@example.org' })).toEqual(['Zoë'])
@@ -214,6 +229,12 @@ test('a wrong value is refused with its name', async () => {
   }
   expect(await refused({ q: ' ' })).toEqual([422, 'q must be a text of 1 to 200 characters'])
   expect(await refused({ q: 'x'.repeat(201) })).toEqual([422, 'q must be a text of 1 to 200 characters'])
+  // A text without a word would find everyone.
+  for (const q of ['\u0301', '\u00b4', '\u00a0'])
+    expect(await refused({ q })).toEqual([422, 'q must be a text of 1 to 200 characters'])
+  for (const q of ['\0', '\0abc', 'abc\0def'])
+    expect(await refused({ q })).toEqual([422, 'q must be well-formed Unicode without NUL'])
+  expect((await refused({ q: '\u{1f98a}'.repeat(200) }))[0]).toBe(200)
   expect(await refused({ role: 'admin' })).toEqual([422, 'role must be one of host, moderator, contributor'])
   expect(await refused({ member_type: '' })).toEqual([422, 'member_type must be one of full, limited'])
   expect(await refused({ tag_id: 'blue' })).toEqual([422, 'tag_id must be an id'])
