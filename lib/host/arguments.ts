@@ -49,7 +49,7 @@ export function checkArgument<S extends v.GenericSchema>(
   let checked: v.InferOutput<S> | undefined
   let problems: string | undefined
   try {
-    checked = parseInput(schema, given, limits)
+    checked = parseInput(schema, given, limits, call)
   } catch (error) {
     if (!isApiError(error) || unknownNames.length === 0) throw error
     problems = error.message

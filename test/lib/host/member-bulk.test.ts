@@ -115,3 +115,13 @@ test('members join a space once, and what does not exist is refused before anyth
   await expect(bulk(network, { filter: {} }, {})).rejects.toMatchObject({ status: 422 })
   await expect(bulk(network, { filter: {}, ids: [] } as never, { tag: '77' })).rejects.toMatchObject({ status: 422 })
 })
+
+test('a selection or an act that is wrong as a whole is named as such, and not as a body', async () => {
+  const { bulk, tag } = await withMembers()
+  const both = { ids: ['1'], addresses: ['a@example.org'] } as never
+  await expect(bulk(network, both, { tag: tag.id })).rejects.toThrow(/^the selection must have one of filter, ids and addresses$/)
+  await expect(bulk(network, { ids: ['1'] }, {} as never)).rejects.toThrow(/^the act must have one of tag, untag, /)
+  await expect(bulk(network, { id: '1' } as never, { tag: tag.id })).rejects.toThrow(
+    'the selection: field `id` does not exist; did you mean ids?; the selection must have one of filter, ids and addresses',
+  )
+})
