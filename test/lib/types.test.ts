@@ -3,6 +3,7 @@ import { expect, expectTypeOf, test } from 'vitest'
 import { ApiError, type Community, type Hooks, type OperationId, type WebhookEvent } from '../../lib/index.ts'
 import { routesOf } from '../../lib/operation.ts'
 import { operations } from '../../lib/operations.ts'
+import type { EventOf, PayloadOf, ReceivedEvent } from '../../lib/receiver/index.ts'
 import { createTestCommunity } from '../support/community.ts'
 import { createSeededCommunity, seeded } from '../support/seed.ts'
 
@@ -44,6 +45,17 @@ test('a receiver that names the type of an event gets its payload typed', () => 
     payload: { title: 'Hi' },
   }
   expect(titleOf(event as WebhookEvent)).toBe('Hi')
+})
+
+test('a receiver names the type of a payload by its event', () => {
+  const titleOf = ({ title }: PayloadOf<'PostCreated'>): string => title ?? 'untitled'
+  const shown = (event: ReceivedEvent): string => {
+    if (event.event_type === 'PostCreatedHook') return titleOf(event.payload)
+    // @ts-expect-error: that is another payload
+    return event.event_type === 'MemberJoinedHook' ? titleOf(event.payload) : event.event_type
+  }
+  const event = { event_id: 'a', event_timestamp: '2026-11-20T10:00:00.000Z', event_type: 'PostCreatedHook' } as const
+  expect(shown({ ...event, payload: { title: 'Hi' } } as EventOf<'PostCreated'>)).toBe('Hi')
 })
 
 test('calls of the host refuse in the compiler what they refuse when they run', async () => {
