@@ -82,7 +82,7 @@ test('a delivery that was in flight at three deaths is set aside, whichever rela
     ({ id, path }, response) => void ((id === 'poison' && path === '/poisoned') || response.writeHead(204).end()),
   )
   const group = await cluster(server)
-  const settings = { lease: 8, timeout: 4 }
+  const settings = { lease: 20, timeout: 10 }
   const relays = await Promise.all(times(4).map(() => group.start({ settings })))
   await group.append(endpoint(hook.at('/poisoned'), { id: '1' }), endpoint(hook.at('/well'), { id: '2' }))
   await until(async () => (await group.holder('1')) !== undefined && (await group.holder('2')) !== undefined, 'both are held')
