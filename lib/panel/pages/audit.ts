@@ -124,25 +124,16 @@ ${nothingListed(problems)}${filterForm(view, filter, problems)}${items.length > 
 async function save(view: View): Promise<PanelResponse> {
   const { audit } = view.community
   const query = { network: view.id, order: 'oldest', per_page: exportSize, ...conditionsOf(filterIn(view)) } as const
-  const encoder = new TextEncoder()
-  let read: Awaited<ReturnType<typeof audit.list>> | undefined = await audit.list(query)
-  const body = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        if (!read) return controller.close()
-        controller.enqueue(encoder.encode(read.items.map((entry) => `${JSON.stringify(dotted(view, entry))}\n`).join('')))
-        try {
-          read = read.next === null ? undefined : await audit.list({ ...query, cursor: read.next })
-        } catch (error) {
-          // The response has begun, so it can only end early.
-          view.settings.report(error, { task: 'panel: the export of the audit' })
-          throw error
-        }
-      },
-    },
-    { highWaterMark: 0 },
+  const first = await audit.list(query)
+  async function* lines(): AsyncGenerator<string> {
+    for (let read = first; ; read = await audit.list({ ...query, cursor: read.next })) {
+      yield read.items.map((entry) => `${JSON.stringify(dotted(view, entry))}\n`).join('')
+      if (read.next === null) return
+    }
+  }
+  return download(`audit-${view.id}.ndjson`, 'application/x-ndjson; charset=utf-8', lines(), (error) =>
+    view.settings.report(error, { task: 'panel: the export of the audit' }),
   )
-  return download(`audit-${view.id}.ndjson`, 'application/x-ndjson; charset=utf-8', body)
 }
 
 export const auditRoutes: readonly Route[] = [

@@ -43,8 +43,29 @@ export const seeOther = (location: string): PanelResponse => ({
   headers: { location, 'cache-control': 'no-store' },
 })
 
-export const download = (name: string, type: string, body: string | ReadableStream<Uint8Array>): PanelResponse => ({
-  status: 200,
-  body,
-  headers: { 'content-type': type, 'content-disposition': `attachment; filename="${name}"`, 'cache-control': 'no-store' },
-})
+/** @param onFault gets what ends a file early: the response has begun */
+export function download(
+  name: string,
+  type: string,
+  pieces: AsyncGenerator<string>,
+  onFault: (error: unknown) => void,
+): PanelResponse {
+  const encoder = new TextEncoder()
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await pieces.next()
+          if (done) controller.close()
+          else controller.enqueue(encoder.encode(value))
+        } catch (error) {
+          onFault(error)
+          throw error
+        }
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  const disposition = { 'content-disposition': `attachment; filename="${name}"` }
+  return { status: 200, body, headers: { 'content-type': type, ...disposition, 'cache-control': 'no-store' } }
+}

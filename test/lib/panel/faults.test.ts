@@ -153,3 +153,33 @@ test('a download that cannot be read to its end ends early, and the host is noti
   await left?.body?.cancel()
   expect(faults).toHaveLength(1)
 })
+
+test.each([
+  ['the audit', 'audit/export'],
+  ['members', 'members/export'],
+])('a fault within the download of %s breaks it off, and onError gets it', async (what, path) => {
+  const { community } = await createTestPanel()
+  for (let n = 0; n < 101; n++) {
+    const body = { email: `m${n}@example.org`, first_name: 'M', last_name: 'Test' }
+    const { id } = await community.call('members.create', { network: '1', body })
+    await community.members.changeRole('1', id, 'moderator')
+  }
+  let reads = 0
+  /** Fails from the second page on. */
+  const onceOnly =
+    <Given extends unknown[], T>(read: (...given: Given) => Promise<T>) =>
+    (...given: Given) =>
+      reads++ === 0 ? read(...given) : Promise.reject(new Error(secret))
+  const broken = {
+    ...community,
+    audit: { ...community.audit, list: onceOnly(community.audit.list) },
+    exportPage: onceOnly(community.exportPage),
+  }
+  const faults: unknown[] = []
+  const onError = (_: unknown, { task }: { readonly task?: string }) => faults.push(task)
+  const panel = createPanel(broken, { authorize: () => admin, onError })
+  const response = await panel(new Request(`https://panel.test/admin/panel/1/${path}`))
+  expect(response?.status).toBe(200)
+  await expect(response?.text()).rejects.toThrow()
+  expect(faults).toEqual([`panel: the export of ${what}`])
+})

@@ -26,19 +26,17 @@ async function exportMembers(view: View): Promise<PanelResponse> {
   const pageAfter = (after?: string) =>
     view.community.exportPage(view.id, { what: 'members', filter, ...(after === undefined ? {} : { after }) })
   // A wrong filter is refused before the download begins.
-  let page: Awaited<ReturnType<typeof pageAfter>> | undefined = await pageAfter()
-  const columns = page.columns.filter((column) => !isHidden(view, column))
-  const encoder = new TextEncoder()
-  let isFirst = true
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      if (!page) return controller.close()
-      controller.enqueue(encoder.encode(writeCsv(columns, page.rows, isFirst)))
-      isFirst = false
-      page = page.next === null ? undefined : await pageAfter(page.next)
-    },
-  })
-  return download(`members-${view.network.subdomain}.csv`, 'text/csv; charset=utf-8', body)
+  const first = await pageAfter()
+  const columns = first.columns.filter((column) => !isHidden(view, column))
+  async function* lines(): AsyncGenerator<string> {
+    for (let page = first; ; page = await pageAfter(page.next)) {
+      yield writeCsv(columns, page.rows, page === first)
+      if (page.next === null) return
+    }
+  }
+  return download(`members-${view.network.subdomain}.csv`, 'text/csv; charset=utf-8', lines(), (error) =>
+    view.settings.report(error, { task: 'panel: the export of members' }),
+  )
 }
 
 export const memberExportRoutes: readonly Route[] = [{ method: 'GET', path, action, handle: exportMembers }]
