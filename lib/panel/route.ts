@@ -39,7 +39,7 @@ interface Page {
   readonly path: string
   /** Its name in the navigation; a page without one isn't in it. */
   readonly label?: string
-  /** Set if its form may have a file: what to do with one that is too large. */
+  /** Set if its form may have a file or a long list: what to do with one that is too large. */
   readonly larger?: string
   handle(view: View): Promise<PanelResponse>
 }

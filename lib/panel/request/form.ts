@@ -7,7 +7,7 @@ import { createPieces } from '../../http/pieces.ts'
 /** The largest form, in bytes and in fields. */
 export const maxFormBytes = 64 * 1024
 const maxFields = 1000
-/** The largest form with a file, in bytes. It has room for the other fields, and for line breaks, which browsers make longer. */
+/** The largest form with a file or a long list, in bytes. It has room for the other fields, and for line breaks, which browsers make longer. */
 export const maxUploadBytes = 6 * 1024 * 1024
 
 /** The fields of a form; a missing one is an empty text. */
@@ -32,7 +32,7 @@ export function formOf(fields: URLSearchParams, files: ReadonlyMap<string, File>
 
 /**
  * Reads the form of a request.
- * @param larger for a form that may have a file: what to do with one that is too large
+ * @param larger for a form that may have a file or a long list: what to do with one that is too large
  * @throws ApiError 400 when it breaks off, 413 when it is too large, 415 when it is no form of UTF-8 text
  */
 export async function readForm(request: Request, larger?: string): Promise<Form> {
@@ -42,7 +42,7 @@ export async function readForm(request: Request, larger?: string): Promise<Form>
   const isForm = isMultipart || /^\s*application\/x-www-form-urlencoded\s*(?:;\s*charset="?utf-8"?\s*)?$/i.test(type)
   if (!isForm || encoding.toLowerCase() !== 'identity')
     throw new ApiError(415, { error: 'A form must be application/x-www-form-urlencoded, in UTF-8 and not compressed.' })
-  const bytes = await (isMultipart ? bytesOf(request, maxUploadBytes, ` ${larger}`) : bytesOf(request, maxFormBytes))
+  const bytes = await (larger === undefined ? bytesOf(request, maxFormBytes) : bytesOf(request, maxUploadBytes, ` ${larger}`))
   if (!isMultipart) return bounded(new URLSearchParams(new TextDecoder().decode(bytes)))
   const fields = new URLSearchParams()
   const files = new Map<string, File>()

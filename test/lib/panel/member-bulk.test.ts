@@ -75,6 +75,39 @@ test('a list of addresses is taken, and those that no member has are named', asy
   expect(await holders()).toEqual(['Ben', 'Grace'])
 })
 
+test('a thousand long addresses go through every form', async () => {
+  const { get, send, tag } = await panelWithMembers(three)
+  const list = Array.from({ length: 1000 }, (_, n) => `${'long'.repeat(12)}.${n}@${'far'.repeat(12)}.example.org`).join('\r\n')
+  const choice = await send((await get(path)).text, { act: 'tag', list })
+  let page = await send((await send(choice.text, { about: tag.id })).text)
+  for (let forms = 1; page.text.includes('data-go'); forms++) {
+    expect([page.status, forms < 10]).toEqual([200, true])
+    page = await send(page.text)
+  }
+  expect(page.text).toContain('0 done, 1,000 refused.')
+})
+
+test('a list that is refused is shown again as it was given, with what is wrong', async () => {
+  const { get, post, send, ids, tag } = await panelWithMembers(three)
+  const list = 'grace@example.org\n<ben>@example.org'
+  const kept = 'grace@example.org\n&lt;ben&gt;@example.org</textarea>'
+  const about = await send((await get(path)).text, { act: 'untag', list })
+  const unknown = await send(about.text, { about: '99', list })
+  expect(unknown.text).toContain('Tag not found')
+  const mixed = await post(path, { act: 'untag', about: tag.id, list: `${list} ${ids[1]}` })
+  expect(mixed.text).toContain('Give addresses or ids, and not both.')
+  const many = await post(path, { act: 'untag', list: Array.from({ length: 1001 }, (_, n) => `${n}@example.org`).join(' ') })
+  expect(many.text).toContain('At most 1,000 members at a time.')
+  const ticked = await post(path, { act: 'untag', id: ids[0] ?? '', list: 'grace@example.org' })
+  for (const { status, text } of [unknown, mixed, many, ticked]) {
+    expect([status, text.includes('<option value="untag" selected>')]).toEqual([422, true])
+    expect(text).toMatch(/class="note bad"/)
+  }
+  expect(unknown.text).toContain(kept)
+  expect(mixed.text).toContain(kept.replace('</textarea>', ` ${ids[1]}</textarea>`))
+  expect(ticked.text).toContain(`${ids[0]}\ngrace@example.org</textarea>`)
+})
+
 test('hundreds go a hundred at a time: each page shows how far it is, and goes on only when its form is sent', async () => {
   const names = Array.from({ length: 230 }, (_, n) => `M${n}`)
   const { post, send, community } = await panelWithMembers(names)

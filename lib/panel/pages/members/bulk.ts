@@ -5,15 +5,15 @@
 import { ApiError } from '../../../errors.ts'
 import type { BulkAct, BulkReport } from '../../../host/members/bulk.ts'
 import type { MemberListing } from '../../../host/members/listing.ts'
-import { confirmPage } from '../../layout/confirm.ts'
+import { previewOf } from '../../layout/confirm.ts'
 import { layout } from '../../layout/layout.ts'
 import { masksNames, personal, personLink } from '../../layout/person.ts'
 import { may, type PanelAction } from '../../request/access.ts'
-import type { PanelResponse } from '../../request/respond.ts'
-import { page } from '../../request/respond.ts'
+import type { ActingCalls } from '../../request/acting-user.ts'
+import { type PanelResponse, page } from '../../request/respond.ts'
 import type { Route, View } from '../../route.ts'
 import { type Html, html } from '../../ui/html.ts'
-import { capital, field, input, news, number, select, table } from '../../ui/parts.ts'
+import { capital, confirmation, field, input, news, number, problemsOf, select, summary, table } from '../../ui/parts.ts'
 import { reasonField } from './acts.ts'
 import { type MemberFilterQuery, memberFilterIn, memberQueryOf, mostNames, namesOf } from './filter.ts'
 
@@ -46,7 +46,7 @@ export const tick = (view: View, { id, first_name, last_name }: MemberListing): 
 
 const actField = (view: View, name: string): Html => {
   const choices = allowed(view).map(([act, { label }]) => [act, label] as const)
-  return select({ name: 'act', label: name }, choices, '')
+  return select({ name: 'act', label: name }, choices, view.form.get('act'))
 }
 
 /** The form below the list. @param count how many match the filter */
@@ -62,7 +62,8 @@ const hidden = (name: string, value: string | number): Html => html`<input type=
 const refuse = (error: string): never => {
   throw new ApiError(422, { error })
 }
-const tooMany = `At most ${number(mostMembers)} members at a time: use folkmoot members bulk for more.`
+const larger = 'Use folkmoot members bulk for more.'
+const tooMany = `At most ${number(mostMembers)} members at a time. ${larger}`
 
 interface Wish {
   readonly act: string
@@ -83,6 +84,8 @@ async function wishIn(view: View): Promise<Wish> {
   const members = [...new Set(given.filter((each) => each !== ''))]
   if (members.length === 0) refuse('Tick at least one member, or give a list.')
   if (members.length > mostMembers) refuse(tooMany)
+  const addresses = members.filter((each) => each.includes('@')).length
+  if (addresses > 0 && addresses < members.length) refuse('Give addresses or ids, and not both.')
   const about = form.get('about').trim()
   const reason = form.get('reason').trim()
   const ban = { ban: reason === '' ? {} : { reason } }
@@ -113,14 +116,16 @@ const keeping = ({ act, about, members }: Wish, more: Html | false = false): Htm
 const formOf = (view: View, content: Html, attributes: Html | false = false): Html =>
   html`<form method="post" action="${view.link(path)}" ${attributes}>${content}</form>`
 
-function listPage(view: View): Promise<PanelResponse> {
+/** The list of addresses or ids, with what was given so far. @param wrong why it was refused */
+function listPage(view: View, wrong: Html | '' = ''): Promise<PanelResponse> {
+  const given = [...view.form.all('id'), view.form.get('list')].join('\n').trim()
   const hint = `At most ${number(mostMembers)}, with blanks, commas or lines between them.`
   const list = field(
     { name: 'list', label: 'Addresses or ids', hint },
-    (attributes) => html`<textarea ${attributes} rows="8" required autocomplete="off"></textarea>`,
+    (attributes) => html`<textarea ${attributes} rows="8" required autocomplete="off">${given}</textarea>`,
   )
-  const content = html`<h1>Act on a list</h1>${formOf(view, html`${actField(view, 'What is to be done')}${list}<p class="row"><button class="primary">Go on</button> <a class="button" href="${view.link('members')}">Cancel</a></p>`)}`
-  return page(layout(view, 'Act on a list', content))
+  const content = html`<h1>Act on a list</h1>${wrong}${formOf(view, html`${actField(view, 'What is to be done')}${list}<p class="row"><button class="primary">Go on</button> <a class="button" href="${view.link('members')}">Cancel</a></p>`)}`
+  return page(layout(view, 'Act on a list', content), wrong === '' ? 200 : 422)
 }
 
 /** What the act is about, where it is about something. */
@@ -138,18 +143,20 @@ async function aboutPage(view: View, wish: Wish): Promise<PanelResponse> {
   return page(layout(view, label, html`<h1>${label}</h1>${form}`))
 }
 
-function confirm(view: View, wish: Wish): Promise<PanelResponse> {
+async function confirm(view: View, wish: Wish): Promise<PanelResponse> {
   const { members, what } = wish
+  const work = (calls: ActingCalls) => calls.members.bulk(view.id, selectionOf(members), what)
+  const preview = await previewOf(view, work)
+  // Such as an id of no tag: what was given stays.
+  if (preview.isRefused) return listPage(view, preview.text)
   const title = `${labelOf(wish)}: ${counted(members.length)}`
   const isBan = 'ban' in what
   const reason = isBan && reasonField
   const fields = html`${keeping(wish, hidden('step', 'go'))}${reason}`
-  const text = html`<p>Members who are refused are named afterwards.</p>`
-  return confirmPage(
-    view,
-    { title: `${title}?`, text, button: title, back: view.link('members'), fields, tone: isBan ? 'danger' : 'primary' },
-    (calls) => calls.members.bulk(view.id, selectionOf(members), what),
-  )
+  const text = html`<p>Members who are refused are named afterwards.</p>${preview.text}`
+  const back = view.link('members')
+  const question = { title: `${title}?`, text, button: title, back, fields, tone: isBan ? 'danger' : 'primary' } as const
+  return page(layout(view, title, confirmation(question)))
 }
 
 /** What came of the members so far; the forms carry it. */
@@ -210,12 +217,17 @@ function reportPage(view: View, wish: Wish, { done, refused, listed }: Outcome):
 }
 
 async function respond(view: View): Promise<PanelResponse> {
-  const wish = await wishIn(view)
+  let wish: Wish
+  try {
+    wish = await wishIn(view)
+  } catch (error) {
+    return listPage(view, summary(problemsOf(error, [])))
+  }
   if (acts[wish.act]?.about !== undefined && wish.about === '') return aboutPage(view, wish)
   return view.form.get('step') === 'go' ? perform(view, wish) : confirm(view, wish)
 }
 
 export const memberBulkRoutes: readonly Route[] = [
-  { method: 'GET', path, action, handle: listPage },
-  { method: 'POST', path, action, handle: respond },
+  { method: 'GET', path, action, handle: (view) => listPage(view) },
+  { method: 'POST', path, action, larger, handle: respond },
 ]
