@@ -13,7 +13,7 @@ test.each([
   ['audit?subject=shoe:1', 'subject', '“shoe:1” isn’t possible: Subject.type must be one of network'],
   ['members?role=king', 'role', '“king” isn’t possible: Role must be one of host, moderator, contributor'],
   ['members?created_after=soon', 'created_after', '“soon” isn’t possible: Created after must be'],
-  ['members?q=a%00b&tag_id=%3Cb%3E', 'tag_id', '“&lt;b&gt;” isn’t possible: Tag id must be'],
+  ['members?q=a&tag_id=%3Cb%3E', 'tag_id', '“&lt;b&gt;” isn’t possible: Tag id must be'],
 ])('the filter %s names its value, and stays open', async (path, field, sentence) => {
   const { get } = await createTestPanel(admin, { relay: relayOf() })
   const { status, text } = await get(`1/${path}`)
@@ -23,6 +23,11 @@ test.each([
   expect(beside.length).toBeLessThan(200)
   expect(text).toMatch(/<details class="card" open>/)
   expect(text.replaceAll('<p>', '')).toContain(`role="alert">Nothing is listed. ${sentence}`)
+})
+
+test('words of a search that no name can have are named beside their field', async () => {
+  const { status, text } = await (await createTestPanel()).get('1/members?q=a%00b')
+  expect([status, text.includes('isn’t possible: Q must be well-formed Unicode without NUL</p>')]).toEqual([422, true])
 })
 
 test('a form whose problem is a long list of values points to its choices', async () => {
