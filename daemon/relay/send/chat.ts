@@ -14,8 +14,10 @@ interface Face {
 }
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
-/** Slack has no escape for what formats a text, only for what begins a link or a mention. */
-const likenesses: Readonly<Record<string, string>> = { '*': '∗', _: 'ˍ', '~': '∼', '`': 'ˋ' }
+/** Slack has no escape for what formats a text, names an emoji or begins a quote, only for what begins a link or a mention. */
+const likenesses: Readonly<Record<string, string>> = { '*': '∗', _: 'ˍ', '~': '∼', '`': 'ˋ', ':': '꞉', '>': '›' }
+const inSlack = (text: string): string =>
+  text.replace(/[*_~`]|:(?=\S*:)|^>/g, (each) => likenesses[each] ?? '').replace(/[&<>]/g, (each) => entities[each] ?? '')
 
 /** Every mark of Markdown, of a mention and of an address, and what begins a list. */
 const inMarkdown = (text: string): string => text.replace(/[\\`*_~[\]<>|#:@{}!]/g, '\\$&').replace(/^(\d*)(?=[-+.)])/, '$1\\')
@@ -27,8 +29,7 @@ const markdownLink = (text: string, url: string): string => `[${text}](${encoded
 const faces: Readonly<Record<ChatFormat, Face>> = {
   slack: {
     most: 3000,
-    escaped: (text) =>
-      text.replace(/[&<>]/g, (each) => entities[each] ?? '').replace(/[*_~`]/g, (each) => likenesses[each] ?? ''),
+    escaped: inSlack,
     link: (text, url) => `<${encoded(url).replaceAll('&', '&amp;')}|${text}>`,
     // `verbatim`: a name that looks like an address becomes no link.
     body: (text) => ({ text, blocks: [{ type: 'section', text: { type: 'mrkdwn', text, verbatim: true } }] }),

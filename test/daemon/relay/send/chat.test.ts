@@ -19,7 +19,10 @@ const readers: Readonly<Record<ChatFormat, (body: string) => string>> = {
     expect(text.length).toBeLessThanOrEqual(3000)
     // Only our own links begin with an angle bracket; `!`, `@` and `#` after it would mention somebody.
     for (const [, after = ''] of text.matchAll(/<(.{0,8})/g)) expect(after).toBe('https://')
-    expect(text.replace(/&(?:amp|lt|gt);/g, '').replace(/<https:[^<>|]*\|/g, '')).not.toMatch(/[&<*_~`]/)
+    const own = text.replace(/<https:[^<>|]*\|/g, '')
+    // An emoji by its name, or a quote.
+    expect(own).not.toMatch(/:[^\s:]+:|^(?:&gt;|>)/)
+    expect(own.replace(/&(?:amp|lt|gt);/g, '')).not.toMatch(/[&<*_~`]/)
     return text
       .replace(/<[^|>]*\|([^>]*)>/g, '$1')
       .replaceAll('&lt;', '<')
@@ -105,6 +108,9 @@ describe.each(formats)('%s', (format) => {
     ['[x](http://evil.example) <http://evil.example|x>', undefined],
     ['http://evil.example', undefined],
     ['*bold* **b** __u__ ~~s~~ `c` ```d``` ||e||', undefined],
+    [':tada: :+1::skin-tone-2: at 10:30:00', undefined],
+    ['> quote', undefined],
+    ['>>> quotes', undefined],
     ['# head', undefined],
     ['- item', undefined],
     ['1. item', undefined],
@@ -117,8 +123,8 @@ describe.each(formats)('%s', (format) => {
     ['\u2066\u200b\u0000', 'A member'],
   ])('the name %j is shown as it is, and does nothing', async (name, shown = name) => {
     const text = await textOf(joined(name))
-    const likenesses: Readonly<Record<string, string>> = { '∗': '*', ˍ: '_', '∼': '~', ˋ: '`' }
-    expect(text.replace(/[∗ˍ∼ˋ]/g, (each) => likenesses[each] ?? '')).toBe(`${shown} joined the network`)
+    const likenesses: Readonly<Record<string, string>> = { '∗': '*', ˍ: '_', '∼': '~', ˋ: '`', '꞉': ':', '›': '>' }
+    expect(text.replace(/[∗ˍ∼ˋ꞉›]/g, (each) => likenesses[each] ?? '')).toBe(`${shown} joined the network`)
   })
 
   test('a name of 5,000 characters is cut after a whole character', async () => {
