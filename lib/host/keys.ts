@@ -6,6 +6,7 @@ import { fail, found, invalid } from '../errors.ts'
 import { IdInput, listOf, optional, TimestampInput, Title } from '../fields.ts'
 import type { AnyOperation } from '../operation.ts'
 import type { Settings } from '../settings.ts'
+import { rowsNamed } from '../storage/rows-of.ts'
 import type { ScopedTx } from '../storage/scoped.ts'
 import type { Id } from '../storage/table.ts'
 import { type ApiKeyRow, apiKeys } from '../storage/tables/administration.ts'
@@ -133,8 +134,7 @@ export function keysOf(settings: Settings, changes: Changes, networks: Networks,
   const subjectOf = ({ id, name }: ApiKeyRow): AuditSubject => ({ type: 'key', id, name })
   const withMember = async (tx: ScopedTx, key: ApiKeyRow) => listing(key, await tx.get(members, key.member_id))
   async function withMembers(tx: ScopedTx, rows: readonly ApiKeyRow[]): Promise<readonly KeyListing[]> {
-    const ids = [...new Set(rows.map(({ member_id }) => member_id))]
-    const owners = new Map((await tx.find(members, { where: { id: ids } })).map((member) => [member.id, member]))
+    const owners = await rowsNamed(tx, members, 'member_id', rows)
     return rows.map((row) => listing(row, owners.get(row.member_id)))
   }
 

@@ -1,6 +1,7 @@
 import type * as v from 'valibot'
 import type { Context } from '../context.ts'
 import { Bool, describe, Id, Integer, listOf, oneOf, orNull, record, Text, Timestamp, Url } from '../fields.ts'
+import { rowsNamed } from '../storage/rows-of.ts'
 import { type PostRow, posts } from '../storage/tables/content.ts'
 import type { EventRow } from '../storage/tables/events.ts'
 import { members, spaces } from '../storage/tables/members.ts'
@@ -107,12 +108,8 @@ export const EventInstance = record('EventInstanceResponse', {
 
 /** The records of some events, with their posts and creators looked up together. */
 export async function presentEvents(context: Context, rows: readonly EventRow[]): Promise<EventRecord[]> {
-  const eventPosts = await context.tx.find(posts, { where: { id: rows.map((row) => row.id) } })
-  const postOf = new Map(eventPosts.map((post) => [post.id, post]))
-  const creators = await creatorsOf(
-    context,
-    eventPosts.map((post) => post.creator_id),
-  )
+  const postOf = await rowsNamed(context.tx, posts, 'id', rows)
+  const creators = await creatorsOf(context, [...postOf.values()])
   return rows.map((row) => {
     const post = postOf.get(row.id)
     const creator = post && creators.get(post.creator_id)

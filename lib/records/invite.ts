@@ -1,6 +1,7 @@
 import type * as v from 'valibot'
 import type { Context } from '../context.ts'
 import { describe, Id, orNull, record, Text, Timestamp } from '../fields.ts'
+import { rowsNamed } from '../storage/rows-of.ts'
 import { type MemberRow, members } from '../storage/tables/members.ts'
 import type { InviteRow } from '../storage/tables/plans.ts'
 import { stamps } from './stamps.ts'
@@ -49,10 +50,8 @@ export async function presentInvites(
   context: Pick<Context, 'tx' | 'network'>,
   rows: readonly InviteRow[],
 ): Promise<InviteRecord[]> {
-  const ids = rows.flatMap(({ recipient_id }) => recipient_id ?? [])
-  const people = ids.length > 0 ? await context.tx.find(members, { where: { id: [...new Set(ids)] } }) : []
-  const byId = new Map(people.map((member) => [member.id, member]))
-  return rows.map((row) => recordOf(context, row, byId.get(row.recipient_id ?? '')))
+  const recipients = await rowsNamed(context.tx, members, 'recipient_id', rows)
+  return rows.map((row) => recordOf(context, row, recipients.get(row.recipient_id ?? '')))
 }
 
 /** The record of one invite. */

@@ -20,6 +20,7 @@ import {
   Title,
   Url,
 } from '../fields.ts'
+import { rowsNamed } from '../storage/rows-of.ts'
 import { type MemberRow, members } from '../storage/tables/members.ts'
 import { Permalink, stamps } from './stamps.ts'
 import { visibleEmail } from './visible-email.ts'
@@ -151,13 +152,11 @@ export function presentUser(context: Pick<Context, 'network'>, row: MemberRow): 
 
 export const fullName = (row: Pick<MemberRow, 'first_name' | 'last_name'>): string => `${row.first_name} ${row.last_name}`.trim()
 
-/**
- * The creators of some content, by id. They may have left; their row stays.
- */
+/** The creators of some content, by id. They may have left; their row stays. */
 export async function creatorsOf(
   context: Pick<Context, 'tx' | 'network'>,
-  ids: readonly string[],
+  content: readonly { readonly creator_id: string }[],
 ): Promise<ReadonlyMap<string, UserRecord>> {
-  const rows = await context.tx.find(members, { where: { id: [...new Set(ids)] } })
-  return new Map(rows.map((row) => [row.id, presentUser(context, row)]))
+  const creators = await rowsNamed(context.tx, members, 'creator_id', content)
+  return new Map([...creators].map(([id, row]) => [id, presentUser(context, row)]))
 }

@@ -2,6 +2,7 @@
 import type * as v from 'valibot'
 import type { Context } from '../context.ts'
 import { Bool, describe, Id, Integer, oneOf, orNull, record, Text, Timestamp } from '../fields.ts'
+import { rowsNamed } from '../storage/rows-of.ts'
 import { type MemberRow, members } from '../storage/tables/members.ts'
 import type { PlanMembershipRow, PlanRow, PlanSnapshot, PurchaseRow, SubscriptionRow } from '../storage/tables/plans.ts'
 import { Member, presentMember, ShownEmail } from './member.ts'
@@ -161,10 +162,9 @@ export async function presentPurchases(context: Context, rows: readonly Purchase
 }
 
 async function payers({ tx }: Pick<Context, 'tx'>, rows: readonly { readonly id: string; readonly member_id: string }[]) {
-  const people = await tx.find(members, { where: { id: [...new Set(rows.map((row) => row.member_id))] } })
-  const byId = new Map(people.map((member) => [member.id, member]))
+  const people = await rowsNamed(tx, members, 'member_id', rows)
   return ({ id, member_id }: { readonly id: string; readonly member_id: string }): MemberRow => {
-    const member = byId.get(member_id)
+    const member = people.get(member_id)
     if (!member) throw new Error(`payment ${id} refers to a member that does not exist`)
     return member
   }

@@ -1,6 +1,7 @@
 import type * as v from 'valibot'
 import type { Context } from '../context.ts'
 import { Bool, describe, listOf, oneOf, orNull, record, Text, Timestamp, Url } from '../fields.ts'
+import { rowsNamed } from '../storage/rows-of.ts'
 import type { PostRow } from '../storage/tables/content.ts'
 import { spaces } from '../storage/tables/members.ts'
 import { creatorsOf, User } from './member.ts'
@@ -66,12 +67,8 @@ export const MultipleChoicePollPayload = record('MultipleChoicePollCreatePayload
 
 /** The records of some polls and questions, with their creators and spaces looked up together. */
 export async function presentPolls(context: Context, rows: readonly PostRow[]): Promise<PollRecord[]> {
-  const creators = await creatorsOf(
-    context,
-    rows.map((row) => row.creator_id),
-  )
-  const postedIn = await context.tx.find(spaces, { where: { id: [...new Set(rows.map((row) => row.space_id))] } })
-  const spaceOf = new Map(postedIn.map((space) => [space.id, space]))
+  const creators = await creatorsOf(context, rows)
+  const spaceOf = await rowsNamed(context.tx, spaces, 'space_id', rows)
   return rows.map((row) => {
     const creator = creators.get(row.creator_id)
     const space = spaceOf.get(row.space_id)

@@ -24,6 +24,7 @@ import {
 import { closeGap } from '../rules/positions.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
 import { orConflict } from '../storage/lock.ts'
+import { rowsNamed } from '../storage/rows-of.ts'
 import type { Id } from '../storage/table.ts'
 import { type CourseworkRow, courseworks } from '../storage/tables/content.ts'
 import { type SpaceRow, spaces } from '../storage/tables/members.ts'
@@ -201,8 +202,6 @@ async function presentOne(context: Context, row: CourseworkRow): Promise<Coursew
 }
 
 async function presentAll(context: Context, rows: readonly CourseworkRow[]): Promise<CourseworkRecord[]> {
-  const ids = new Set(rows.flatMap(({ parent_id }) => parent_id ?? []))
-  const parents = await context.tx.find(courseworks, { where: { id: [...ids] } })
-  const parentOf = new Map(parents.map((parent) => [parent.id, parent]))
-  return rows.map((row) => presentCoursework(context, row, row.parent_id ? parentOf.get(row.parent_id) : undefined))
+  const parents = await rowsNamed(context.tx, courseworks, 'parent_id', rows)
+  return rows.map((row) => presentCoursework(context, row, parents.get(row.parent_id ?? '')))
 }

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts'
 import { eventPayload } from '../records/event.ts'
 import { presentMember } from '../records/member.ts'
 import type { RsvpRecord } from '../records/rsvp.ts'
+import { rowsNamed } from '../storage/rows-of.ts'
 import type { EventRow, RsvpRow } from '../storage/tables/events.ts'
 import { members } from '../storage/tables/members.ts'
 import { occurrencesAt } from './recurrence.ts'
@@ -18,12 +19,11 @@ export async function presentRsvps(
   scheduled: EventRow = event,
 ): Promise<RsvpRecord[]> {
   const payload = await eventPayload(context, event)
-  const guests = await context.tx.find(members, { where: { id: [...new Set(rows.map((row) => row.member_id))] } })
-  const guest = new Map(guests.map((row) => [row.id, row]))
+  const guests = await rowsNamed(context.tx, members, 'member_id', rows)
   const named = rows.map((row) => row.instance_at).filter((instance_at) => instance_at !== '')
   const occurrences = occurrencesAt(context, scheduled, named)
   return rows.map((row) => {
-    const member = guest.get(row.member_id)
+    const member = guests.get(row.member_id)
     if (!member) throw new Error(`RSVP ${row.id} refers to a member that does not exist`)
     return {
       id: row.id,

@@ -1,10 +1,9 @@
 /** How members get and lose tags, badges and options: one rule for all three. */
-
 import type { Page, Pager } from '../call.ts'
 import type { Context } from '../context.ts'
 import { found } from '../errors.ts'
 import { orConflict } from '../storage/lock.ts'
-import { batchesOf } from '../storage/rows-of.ts'
+import { batchesOf, rowsNamed } from '../storage/rows-of.ts'
 import type { Id } from '../storage/table.ts'
 import { customFields, memberSegments, type SegmentRow, segments } from '../storage/tables/custom-fields.ts'
 import { type MemberRow, members } from '../storage/tables/members.ts'
@@ -67,10 +66,9 @@ export async function forEachHolder(
   work: (member: MemberRow) => void | Promise<void>,
 ): Promise<void> {
   for await (const assignments of batchesOf(tx, memberSegments, { segment_id }, { by: 'member_id' })) {
-    const holders = await tx.find(members, { where: { id: assignments.map((row) => row.member_id) } })
-    const memberOf = new Map(holders.map((member) => [member.id, member]))
+    const holders = await rowsNamed(tx, members, 'member_id', assignments)
     for (const { member_id } of assignments) {
-      const member = memberOf.get(member_id)
+      const member = holders.get(member_id)
       if (member) await work(member)
     }
   }

@@ -1,7 +1,7 @@
-/** Walking a table in keyset order, some hundred rows at a time. */
+/** Walking a table in keyset order, some hundred rows at a time, and the rows that other rows name. */
 import type { Where } from './contract.ts'
 import type { ScopedTx } from './scoped.ts'
-import type { Row, Table } from './table.ts'
+import type { Id, Row, Table } from './table.ts'
 
 /** Rows that one query takes from a table. */
 export const batchSize = 200
@@ -38,4 +38,17 @@ export async function* rowsOf<R extends Row, N>(
   walk: Walk<R> = {},
 ): AsyncGenerator<R, void, undefined> {
   for await (const rows of batchesOf(tx, table, where, walk)) yield* rows
+}
+
+/** The rows that a column of other rows names, by id, looked up together. */
+export async function rowsNamed<R extends Row, N, Column extends string>(
+  tx: Pick<ScopedTx, 'find'>,
+  table: Table<R, N>,
+  column: Column,
+  rows: readonly Readonly<Record<Column, Id | null>>[],
+): Promise<ReadonlyMap<Id, R>> {
+  const ids = new Set(rows.flatMap((row) => row[column] ?? []))
+  const where: Where<Row> = { id: [...ids] }
+  const named = ids.size === 0 ? [] : await tx.find(table, { where: where as Where<R> })
+  return new Map(named.map((row) => [row.id, row]))
 }

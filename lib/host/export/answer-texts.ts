@@ -1,5 +1,6 @@
 /** The answers of some members as texts. */
 import { noValue } from '../../rules/answers.ts'
+import { rowsNamed } from '../../storage/rows-of.ts'
 import type { ScopedTx } from '../../storage/scoped.ts'
 import type { Id } from '../../storage/table.ts'
 import {
@@ -19,8 +20,7 @@ export const valueColumns = Object.keys(noValue) as (keyof typeof noValue)[]
 /** The tags, badges and options of members. */
 export async function segmentsOf(tx: ScopedTx, member_id: readonly Id[]): Promise<(member: Id) => readonly SegmentRow[]> {
   const held = await tx.find(memberSegments, { where: { member_id } })
-  const id = [...new Set(held.map(({ segment_id }) => segment_id))]
-  const byId = new Map((await tx.find(segments, { where: { id } })).map((row) => [row.id, row]))
+  const byId = await rowsNamed(tx, segments, 'segment_id', held)
   const byMember = Map.groupBy(held, (row) => row.member_id)
   return (member) => (byMember.get(member) ?? []).flatMap(({ segment_id }) => byId.get(segment_id) ?? [])
 }
@@ -34,8 +34,7 @@ const answerText = (field: CustomFieldRow, row: AnswerRow, held: readonly Segmen
 
 /** The title of the field and the text of each answer. */
 export async function answerTexts(tx: ScopedTx, rows: readonly AnswerRow[]) {
-  const id = [...new Set(rows.map(({ custom_field_id }) => custom_field_id))]
-  const fields = new Map((await tx.find(customFields, { where: { id } })).map((field) => [field.id, field]))
+  const fields = await rowsNamed(tx, customFields, 'custom_field_id', rows)
   const held = await segmentsOf(tx, [...new Set(rows.map(({ member_id }) => member_id))])
   return rows.map((row) => {
     const field = fields.get(row.custom_field_id)

@@ -4,8 +4,9 @@ import { fullName } from '../../records/member.ts'
 import { visibleEmail } from '../../records/visible-email.ts'
 import { conditionsOf, type Filters, fieldsOf } from '../../rules/filters/filter.ts'
 import type { Conditions } from '../../storage/contract.ts'
+import { rowsNamed } from '../../storage/rows-of.ts'
 import type { ScopedTx } from '../../storage/scoped.ts'
-import type { Id, Row, Table } from '../../storage/table.ts'
+import type { Row, Table } from '../../storage/table.ts'
 import type { NetworkRow } from '../../storage/tables/administration.ts'
 import { type MemberRow, members } from '../../storage/tables/members.ts'
 
@@ -64,9 +65,9 @@ interface Addition<R> {
 type Cells<R> = Readonly<Record<string, (row: R, showing: Showing) => unknown>>
 
 /** Columns of the rows that a column names: `space_id` adds `space_name`. */
-export function joined<R extends Row>(
+export function joined<R extends Row, N>(
   by: string,
-  find: (tx: ScopedTx, id: readonly Id[]) => Promise<readonly R[]>,
+  table: Table<R, N>,
   cells: Cells<R>,
   prefix = by.replace(/id$/, ''),
 ): Addition<unknown> {
@@ -74,10 +75,10 @@ export function joined<R extends Row>(
   return {
     columns,
     async of(showing, _rows, soFar) {
-      const ids = new Set(soFar.flatMap((row) => (row[by] ? [String(row[by])] : [])))
-      const found = ids.size === 0 ? [] : await find(showing.tx, [...ids])
-      const byId = new Map(found.map((row) => [row.id, valuesOf(cells, row, showing, prefix)]))
-      return soFar.map((row) => byId.get(String(row[by])) ?? {})
+      const naming = soFar.map((row) => ({ id: String(row[by] ?? '') || null }))
+      const found = await rowsNamed(showing.tx, table, 'id', naming)
+      const values = new Map([...found].map(([id, row]) => [id, valuesOf(cells, row, showing, prefix)]))
+      return naming.map(({ id }) => values.get(id ?? '') ?? {})
     },
   }
 }
@@ -86,8 +87,7 @@ const valuesOf = <R>(cells: Cells<R>, row: R, showing: Showing, prefix = ''): Ex
   Object.fromEntries(Object.entries(cells).map(([name, value]) => [prefix + name, value(row, showing)]))
 
 /** The name and the address of the member whom a column names. */
-export const person = (by: string) =>
-  joined(by, (tx, id) => tx.find(members, { where: { id } }), { name: fullName, email: addressOf })
+export const person = (by: string) => joined(by, members, { name: fullName, email: addressOf })
 /** What an export of a table leaves out, and what it adds. */
 interface Shape<R> {
   readonly where?: Conditions<R>['where']

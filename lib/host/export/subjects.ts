@@ -12,8 +12,8 @@ import { answerTexts, valueColumns } from './answer-texts.ts'
 import { memberSubject } from './member-rows.ts'
 import { addressOf, joined, person, rowsIn, type Subject } from './subject.ts'
 
-const space = joined('space_id', (tx, id) => tx.find(spaces, { where: { id } }), { name: ({ name }) => name })
-const post = (by: string) => joined(by, (tx, id) => tx.find(posts, { where: { id } }), { title: ({ title }) => title })
+const space = joined('space_id', spaces, { name: ({ name }) => name })
+const post = (by: string) => joined(by, posts, { title: ({ title }) => title })
 
 const ofPlan = {
   plan_name: ({ plan }: { readonly plan: PlanSnapshot }) => plan.name,
@@ -41,7 +41,7 @@ export const subjects = {
       // An event has the id of its post.
       joined(
         'id',
-        (tx, id) => tx.find(posts, { where: { id } }),
+        posts,
         {
           title: ({ title }) => title,
           description: ({ description }) => description,
@@ -66,14 +66,14 @@ export const subjects = {
   tags: ofSegment('tag'),
   badges: ofSegment('badge'),
   spaces: rowsIn(spaces, {
-    add: [joined('collection_id', (tx, id) => tx.find(collections, { where: { id } }), { name: ({ name }) => name })],
+    add: [joined('collection_id', collections, { name: ({ name }) => name })],
   }),
   plans: rowsIn(plans, {}),
   invites: rowsIn(invites, {
     omit: ['email_key', 'open_key'],
     add: [
       // The address of a member whom the invite names is shown as their own record shows it.
-      joined('recipient_id', (tx, id) => tx.find(members, { where: { id } }), { email: addressOf }),
+      joined('recipient_id', members, { email: addressOf }),
       person('sender_id'),
     ],
   }),

@@ -1,6 +1,7 @@
 /** A member or former member as the host's calls show them. */
 import { fullName } from '../../records/member.ts'
 import { isBanned } from '../../rules/members.ts'
+import { rowsNamed } from '../../storage/rows-of.ts'
 import type { ScopedTx } from '../../storage/scoped.ts'
 import type { Id } from '../../storage/table.ts'
 import { type MemberRow, members } from '../../storage/tables/members.ts'
@@ -27,12 +28,11 @@ export interface MemberListing
 
 /** The rows as they are listed, with the names of those who removed them. */
 export async function listings(tx: ScopedTx, rows: readonly MemberRow[]): Promise<readonly MemberListing[]> {
-  const ids = [...new Set(rows.flatMap(({ left_by_id }) => left_by_id ?? []))]
-  const actors = new Map((await tx.find(members, { where: { id: ids } })).map((row) => [row.id, fullName(row)]))
-  return rows.map((row) => listing(row, actors))
+  const actors = await rowsNamed(tx, members, 'left_by_id', rows)
+  return rows.map((row) => listing(row, actors.get(row.left_by_id ?? '')))
 }
 
-function listing(row: MemberRow, actors: ReadonlyMap<Id, string>): MemberListing {
+function listing(row: MemberRow, actor: MemberRow | undefined): MemberListing {
   const { id, network_id, created_at, updated_at, email, first_name, last_name, role, member_type, state, left_by_id } = row
   const hasLeft = state !== 'active'
   return {
@@ -41,7 +41,7 @@ function listing(row: MemberRow, actors: ReadonlyMap<Id, string>): MemberListing
     is_banned: isBanned(row),
     ban_reason: row.ban_reason,
     left_at: hasLeft ? row.left_at : null,
-    left_by: hasLeft && left_by_id !== null ? { id: left_by_id, name: actors.get(left_by_id) ?? '' } : null,
+    left_by: hasLeft && left_by_id !== null ? { id: left_by_id, name: actor ? fullName(actor) : '' } : null,
     erased_at: row.erased_at,
   }
 }

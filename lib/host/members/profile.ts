@@ -1,6 +1,7 @@
 /** Everything about one member on one page, for admins: each list is counted, and shows its newest entries. */
 import { type AnswerRecord, presentAnswer } from '../../records/answer.ts'
 import type { Where } from '../../storage/contract.ts'
+import { rowsNamed } from '../../storage/rows-of.ts'
 import type { ScopedTx } from '../../storage/scoped.ts'
 import type { Id, Row, Table } from '../../storage/table.ts'
 import { apiKeys, audit } from '../../storage/tables/administration.ts'
@@ -111,19 +112,9 @@ export async function profileOf(tx: ScopedTx, row: MemberRow, listing: MemberLis
     const total = rows.length < shown ? rows.length : await tx.count(table, { where })
     return { total, items: await present(rows) }
   }
-  /** The rows of another table that some rows name, by id. */
-  async function named<R extends Row, N, K extends string>(
-    table: Table<R, N>,
-    by: K,
-    rows: readonly Readonly<Record<K, Id | null>>[],
-  ): Promise<ReadonlyMap<Id, R>> {
-    const ids = new Set(rows.flatMap((row) => row[by] ?? []))
-    const found = await Promise.all([...ids].map((id) => tx.get(table, id)))
-    return new Map(found.flatMap((each) => (each ? [[each.id, each]] : [])))
-  }
   const segmentsOf = (kind: 'tag' | 'badge') =>
     block(memberSegments, { member_id, kind }, async (rows) => {
-      const known = await named(segments, 'segment_id', rows)
+      const known = await rowsNamed(tx, segments, 'segment_id', rows)
       return rows.map(({ segment_id: id, created_at: since }) => ({
         ...{ id, since, name: known.get(id)?.title ?? '' },
         color: known.get(id)?.color ?? null,
@@ -145,7 +136,7 @@ export async function profileOf(tx: ScopedTx, row: MemberRow, listing: MemberLis
       rows.map(({ created_at: at, action, actor, details }) => ({ at, action, actor, key_id: null, about: [], details })),
     )
     const byOperations = await block(memberHistory, { member_id }, async (rows) => {
-      const keys = await named(apiKeys, 'key_id', rows)
+      const keys = await rowsNamed(tx, apiKeys, 'key_id', rows)
       return Promise.all(
         rows.map(async ({ created_at: at, event: action, key_id, actor: named, about, changes: details }) => {
           const actor = key_id === null ? (named ?? 'host') : (keys.get(key_id)?.name ?? `key ${key_id}`)
@@ -162,11 +153,11 @@ export async function profileOf(tx: ScopedTx, row: MemberRow, listing: MemberLis
     ...{ time_zone, location, bio, avatar, categories, referral_count, ambassador_level },
     commercial_email_consent: row.commercial_email_consent,
     spaces: await block(spaceMemberships, { member_id }, async (rows) => {
-      const known = await named(spaces, 'space_id', rows)
+      const known = await rowsNamed(tx, spaces, 'space_id', rows)
       return rows.map(({ space_id: id, role, created_at: since }) => ({ id, role, since, name: known.get(id)?.name ?? '' }))
     }),
     plans: await block(planMemberships, { member_id }, async (rows) => {
-      const known = await named(plans, 'plan_id', rows)
+      const known = await rowsNamed(tx, plans, 'plan_id', rows)
       return rows.map(({ plan_id: id, source, created_at: since }) => ({ id, source, since, name: known.get(id)?.name ?? '' }))
     }),
     subscriptions: await block(subscriptions, { member_id }, (rows) =>
@@ -178,9 +169,9 @@ export async function profileOf(tx: ScopedTx, row: MemberRow, listing: MemberLis
     tags: await segmentsOf('tag'),
     badges: await segmentsOf('badge'),
     answers: await block(answers, { member_id }, async (rows) => {
-      const known = await named(customFields, 'custom_field_id', rows)
+      const known = await rowsNamed(tx, customFields, 'custom_field_id', rows)
       const chosen = await tx.find(memberSegments, { where: { member_id, kind: 'option' } })
-      const options = await named(segments, 'segment_id', chosen)
+      const options = await rowsNamed(tx, segments, 'segment_id', chosen)
       return rows.flatMap((answer) => {
         const field = known.get(answer.custom_field_id)
         const own = [...options.values()].filter(({ custom_field_id }) => custom_field_id === answer.custom_field_id)
@@ -198,7 +189,7 @@ export async function profileOf(tx: ScopedTx, row: MemberRow, listing: MemberLis
     ),
     rsvps: await block(rsvps, { member_id }, async (rows) => {
       // An event has the id of its post.
-      const known = await named(posts, 'event_id', rows)
+      const known = await rowsNamed(tx, posts, 'event_id', rows)
       return rows.map(({ event_id, status }) => ({ event_id, status, title: known.get(event_id)?.title ?? '' }))
     }),
     keys: await block(apiKeys, { member_id }, (rows) =>

@@ -252,6 +252,11 @@ const helpers: Readonly<Record<string, Try | undefined>> = {
     for await (const row of walking.rowsOf(tx, table, { id: foreign })) seen.push(row)
     return seen.length === 0
   },
+  async rowsNamed(tx, table) {
+    const rows = [...foreign, own, null].map((id) => ({ id }))
+    const named = await walking.rowsNamed(tx, table, 'id', rows)
+    return [...named.values()].every(({ network_id }) => network_id === here)
+  },
   removeDependents: async (tx, table) => (await cascade.removeDependents(tx, table, '21')) === undefined,
   removeWithDependents: async (tx, table) =>
     table.appendOnly || (await cascade.removeWithDependents(tx, table, '21')) === undefined,
