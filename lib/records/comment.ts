@@ -33,19 +33,10 @@ export const Comment = record('CommentResponse', {
 /** A comment's record. */
 export function presentComment(context: Pick<Context, 'permalink'>, row: CommentRow): v.InferOutput<typeof Comment> {
   return {
-    id: row.id,
-    created_at: row.created_at,
-    updated_at: row.updated_at,
+    ...row,
     targetable_id: row.post_id,
     targetable_type: 'Post',
-    text: row.text,
     replyable: true,
-    depth: row.depth,
-    cheer_count: row.cheer_count,
-    reply_count: row.reply_count,
-    reply_to_id: row.reply_to_id,
-    author_id: row.author_id,
-    space_id: row.space_id,
     files: [],
     embedded_link: null,
     permalink: context.permalink('comments', row.id),

@@ -36,20 +36,8 @@ export function presentCoursework(
   parent: CourseworkRow | undefined,
 ): CourseworkRecord {
   return {
-    id: row.id,
-    created_at: row.created_at,
-    updated_at: row.updated_at,
-    space_id: row.space_id,
-    type: row.type,
-    parent_id: row.parent_id,
+    ...row,
     parent_type: parent?.type === 'section' || parent?.type === 'overview' ? parent.type : null,
-    title: row.title,
-    description: row.description,
-    status: row.status,
-    position: row.position,
-    completion_criteria: row.completion_criteria,
-    unlocking_criteria: row.unlocking_criteria,
-    children_count: row.children_count,
     permalink: context.permalink('courseworks', row.id),
   }
 }

@@ -118,8 +118,6 @@ export async function presentEvents(context: Context, rows: readonly EventRow[])
       ...shared(context, row, post),
       creator,
       description: post.description,
-      recurrence_rule: row.recurrence_rule,
-      link: row.link,
     }
   })
 }
@@ -141,22 +139,10 @@ export async function eventPayload(context: Context, row: EventRow): Promise<Eve
 }
 
 const shared = (context: Pick<Context, 'permalink'>, row: EventRow, post: PostRow) => ({
-  id: row.id,
-  created_at: row.created_at,
+  ...row,
   updated_at: post.updated_at,
   post_type: 'event' as const,
   images: [...post.images],
   permalink: context.permalink('events', row.id),
   title: post.title,
-  rsvp_enabled: row.rsvp_enabled,
-  rsvp_closed: row.rsvp_closed,
-  restricted_event: row.restricted_event,
-  post_in_feed: row.post_in_feed,
-  event_type: row.event_type,
-  starts_at: row.starts_at,
-  ends_at: row.ends_at,
-  time_zone: row.time_zone,
-  location: row.location,
-  frequency: row.frequency,
-  interval: row.interval,
 })

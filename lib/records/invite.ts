@@ -33,15 +33,9 @@ function recordOf({ network }: Pick<Context, 'network'>, row: InviteRow, recipie
   const taken = recipient ? visibleEmail(recipient, network) : ''
   const recipient_email = row.recipient_id === null ? row.recipient_email : taken
   return {
-    id: row.id,
-    created_at: row.created_at,
-    updated_at: row.updated_at,
+    ...row,
     recipient_email,
-    recipient_first_name: row.recipient_first_name,
-    recipient_last_name: row.recipient_last_name,
-    sender_id: row.sender_id,
     user_id: row.sender_id,
-    accepted_at: row.accepted_at,
   }
 }
 

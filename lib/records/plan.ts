@@ -24,18 +24,7 @@ export const Plan = record('PlanResponse', {
 export type PlanRecord = v.InferOutput<typeof Plan>
 
 /** A plan's record. */
-export function presentPlan(context: Pick<Context, 'permalink'>, row: PlanRow): PlanRecord {
-  return {
-    id: row.id,
-    created_at: row.created_at,
-    updated_at: row.updated_at,
-    name: row.name,
-    description: row.description,
-    status: row.status,
-    pricing_type: row.pricing_type,
-    visible_to_members: row.visible_to_members,
-    external: row.external,
-    multiple: row.multiple,
-    permalink: context.permalink('plans', row.id),
-  }
-}
+export const presentPlan = (context: Pick<Context, 'permalink'>, row: PlanRow): PlanRecord => ({
+  ...row,
+  permalink: context.permalink('plans', row.id),
+})

@@ -74,22 +74,12 @@ export async function presentPolls(context: Context, rows: readonly PostRow[]): 
     const space = spaceOf.get(row.space_id)
     if (!creator || !space) throw new Error(`poll ${row.id} refers to a creator or a space that does not exist`)
     return {
-      id: row.id,
-      created_at: row.created_at,
-      updated_at: row.updated_at,
-      post_type: row.post_type,
-      poll_type: row.poll_type,
-      title: row.title,
-      description: row.description,
+      ...row,
       creator,
       space,
       images: [...row.images],
       choices: [...(row.choices ?? [])],
-      status: row.status,
-      published_at: row.published_at,
       permalink: context.permalink('posts', row.id),
-      comments_enabled: row.comments_enabled,
-      last_activity_at: row.last_activity_at,
     }
   })
 }

@@ -21,16 +21,9 @@ export const Reaction = record('ReactionResponse', {
 /** A reaction's record. */
 export function presentReaction(row: ReactionRow): v.InferOutput<typeof Reaction> {
   return {
-    id: row.id,
-    created_at: row.created_at,
-    updated_at: row.updated_at,
-    space_id: row.space_id,
-    network_id: row.network_id,
+    ...row,
     targetable_id: row.comment_id ?? row.post_id ?? '',
     targetable_type: row.comment_id ? 'Comment' : 'Post',
     targetable_space_id: row.space_id,
-    emoji: row.emoji,
-    base_emoji: row.base_emoji,
-    member_id: row.member_id,
   }
 }
