@@ -80,6 +80,38 @@ test('a file is uploaded, its columns are guessed, and it is previewed and impor
   expect(new Set(items.map(({ actor }) => actor))).toEqual(new Set([admin.actor]))
 })
 
+test('the preview names the columns that are left out, and an import without a new member leads to no tag', async () => {
+  const { upload, next } = await panelWithImport()
+  const columns = await upload('email;Shoe <b>;Hat\nhost@example.org;43;7', 'people.csv')
+  expect((await next(columns, 'preview')).text).toContain('<p>Left out: <bdi>Shoe &lt;b&gt;, Hat</bdi>.</p>')
+  const { text } = await next(columns, 'go')
+  expect(text).toContain('Nobody is new.')
+  expect(text).toMatch(/href="[^"]*1\/members">All members</)
+  expect(text).not.toContain('carry the tag')
+})
+
+test('many columns and thousands of custom fields share one list, in which a field that is not there is refused', async () => {
+  const { community, upload, next } = await panelWithImport()
+  for (let n = 0; n < 150; n++) {
+    const field = {
+      title: `Field ${n}`,
+      response_type: 'text_short',
+      privacy: 'public',
+      response_by: 'individual_member',
+    } as const
+    await community.call('custom_fields.create', { network: '1', body: field })
+  }
+  const others = Array.from({ length: 300 }, (_, n) => `field ${n}`)
+  const columns = await upload(`email,${others.join()}\nben@example.org,${others.join()}`)
+  expect(columns.text.length).toBeLessThan(200_000)
+  expect(columns.text.match(/<option value="Field 7"/g)).toHaveLength(1)
+  expect(columns.text).toMatch(/name="column_8"[^>]*list="fields"[^>]*value="Field 7"/)
+  const chosen = { column_0: 'email', column_1: 'Field 1', column_2: 'name' }
+  const wrong = await next(columns, 'preview', { ...chosen, column_3: 'Shoe' })
+  expect([wrong.status, wrong.text.includes('There is no field “Shoe”')]).toEqual([422, true])
+  expect((await next(columns, 'go', chosen)).text).toContain('New members: 1.')
+})
+
 test('a file of NDJSON is imported, and members who are there are changed only when told to', async () => {
   const { upload, next, people } = await panelWithImport()
   const columns = await upload(

@@ -24,6 +24,7 @@ import {
   news,
   noProblems,
   number,
+  option,
   own,
   type Problems,
   problemsOf,
@@ -40,6 +41,8 @@ const maxRows = 5000
 const maxColumns = 500
 const previewedRows = 1000
 const shownRefusals = 100
+/** A page with more options than this has one list of them for all columns. */
+const mostOptions = 20_000
 const larger = 'Import a larger file with the command folkmoot members import.'
 
 /** The file, read. */
@@ -115,17 +118,17 @@ function guessed(columns: readonly string[], targets: ReadonlyMap<string, string
 }
 
 const choiceIn = ({ form }: View, { columns }: Upload, targets: ReadonlyMap<string, string>): Choice => ({
-  targets: form.file('file')
-    ? guessed(columns, targets)
-    : columns.map((_, index) => (targets.has(form.get(`column_${index}`)) ? form.get(`column_${index}`) : '')),
+  targets: form.file('file') ? guessed(columns, targets) : columns.map((_, index) => form.get(`column_${index}`).trim()),
   name: form.get('name').trim(),
   update: form.has('update'),
 })
 
-function problemsIn({ targets }: Choice): Problems {
+function problemsIn({ targets }: Choice, known: ReadonlyMap<string, string>): Problems {
   const problems = new Map<string, string>()
   for (const [index, target] of targets.entries())
-    if (target !== '' && targets.indexOf(target) < index) problems.set(`column_${index}`, 'another column is this field already')
+    if (target !== '' && !known.has(target)) problems.set(`column_${index}`, `there is no field “${target}”`)
+    else if (target !== '' && targets.indexOf(target) < index)
+      problems.set(`column_${index}`, 'another column is this field already')
   if (!targets.includes('email')) problems.set('', 'choose the column that has the e-mail addresses')
   return problems
 }
@@ -148,11 +151,15 @@ ${formOf(view, html`${file}<p class="row"><button class="primary">Next: the colu
 
 function columnsPage(view: View, upload: Upload, targets: ReadonlyMap<string, string>, choice: Choice, problems: Problems) {
   const { text, format, rows, columns } = upload
+  const isLong = columns.length * targets.size > mostOptions
   const selects = columns.map((column, index) => {
     const example = rows.map((row) => String(row[column] ?? '').trim()).find((value) => value !== '') ?? ''
     const hint = example === '' ? 'Empty' : html`Such as ${own(example.length > 60 ? `${example.slice(0, 60)}…` : example)}`
     const given = { name: `column_${index}`, label: own(column), hint, problems }
-    return select(given, [['', 'Leave out'], ...targets], choice.targets[index] ?? '')
+    const chosen = choice.targets[index] ?? ''
+    return isLong
+      ? input(given, chosen, html`type="text" list="fields" placeholder="Leave out"`)
+      : select(given, [['', 'Leave out'], ...targets], chosen)
   })
   const hint = 'New members get it as a tag. By default it is the time.'
   const name = { name: 'name', label: 'Name of the import', hint, problems }
@@ -160,7 +167,7 @@ function columnsPage(view: View, upload: Upload, targets: ReadonlyMap<string, st
   const content = html`<h1>What are the columns?</h1>${summary(problems)}
 ${formOf(
   view,
-  html`${hidden('text', text)}${hidden('format', format)}<div class="filter">${selects}</div>
+  html`${hidden('text', text)}${hidden('format', format)}<div class="filter">${selects}</div>${isLong && html`<datalist id="fields">${[...targets].map(([name, label]) => option(name, label, ''))}</datalist>`}
 <h2>The import</h2>${named}<div class="field">${check('checkbox', 'update', '1', 'Change members who are there to what the file says', choice.update)}</div>
 <p class="row"><button class="primary" name="step" value="preview">Preview</button> <a class="button" href="${view.link(path)}">Another file</a></p>`,
 )}`
@@ -208,14 +215,15 @@ ${rows.length > 0 && html`<h2>Refused</h2>${list}${shown}`}`
 async function previewPage(view: View, upload: Upload, choice: Choice): Promise<PanelResponse> {
   const { outcome, work } = importing(view, upload, choice, previewedRows)
   const { text, isRefused } = await previewOf(view, work)
-  const { rows } = upload
+  const { rows, columns } = upload
+  const left = columns.filter((_, index) => !choice.targets[index])
   const part =
     rows.length > previewedRows &&
     html`<p>The preview is of the first ${number(previewedRows)} of ${number(rows.length)} rows.</p>`
   const go =
     !isRefused &&
     html`<button class="primary" name="step" value="go">Import ${number(rows.length)} ${rows.length === 1 ? 'row' : 'rows'}</button> `
-  const content = html`<h1>Preview of the import</h1>${text}${part}${resultOf(view, upload, choice, outcome)}
+  const content = html`<h1>Preview of the import</h1>${text}${part}${left.length > 0 && html`<p>Left out: ${own(left.join(', '))}.</p>`}${resultOf(view, upload, choice, outcome)}
 ${formOf(
   view,
   html`${hidden('text', upload.text)}${hidden('format', upload.format)}${hidden('name', choice.name)}${choice.update && hidden('update', '1')}${choice.targets.map((target, index) => hidden(`column_${index}`, target))}
@@ -238,10 +246,16 @@ async function importPage(view: View, upload: Upload, choice: Choice): Promise<P
   const { outcome, work } = importing(view, upload, choice, maxRows)
   const report = await work(view.acting)
   const tag_id = await tagOf(view, report.name)
-  const link = tag_id === undefined ? view.link('members') : view.link('members', { tag_id })
-  const content = html`<h1>The import is done</h1>${news(report.created > 0 ? 'good' : 'calm', html`<p>New members: ${number(report.created)}. They carry the tag ${own(report.name)}.</p>`)}
+  const isNew = report.created > 0 && tag_id !== undefined
+  const link = isNew
+    ? html`<a class="button primary" href="${view.link('members', { tag_id })}">Show its members</a>`
+    : html`<a class="button primary" href="${view.link('members')}">All members</a>`
+  const done = isNew
+    ? html`<p>New members: ${number(report.created)}. They carry the tag ${own(report.name)}.</p>`
+    : html`<p>Nobody is new.</p>`
+  const content = html`<h1>The import is done</h1>${news(isNew ? 'good' : 'calm', done)}
 ${resultOf(view, upload, choice, outcome)}
-<p class="row"><a class="button primary" href="${link}">Show its members</a> <a class="button" href="${view.link(path)}">Import another file</a></p>`
+<p class="row">${link} <a class="button" href="${view.link(path)}">Import another file</a></p>`
   return page(layout(view, title, content))
 }
 
@@ -256,7 +270,7 @@ async function respond(view: View): Promise<PanelResponse> {
   const choice = choiceIn(view, upload, targets)
   const step = view.form.get('step')
   if (step !== 'preview' && step !== 'go') return columnsPage(view, upload, targets, choice, noProblems)
-  const problems = problemsIn(choice)
+  const problems = problemsIn(choice, targets)
   if (problems.size > 0) return columnsPage(view, upload, targets, choice, problems)
   return step === 'go' ? importPage(view, upload, choice) : previewPage(view, upload, choice)
 }
