@@ -27,7 +27,7 @@ export function readSettings() {
   }
 
   const port = setting('PORT', 'a number from 0 to 65535', /^\d{1,5}$/, '4000')
-  if (Number(port) > 65_535) problems.push(`PORT must be a number from 0 to 65535, got ${port}`)
+  if (/^\d{5}$/.test(port) && Number(port) > 65_535) problems.push(`PORT must be a number from 0 to 65535, got ${port}`)
 
   const publicUrl = given('PUBLIC_URL').replace(/\/$/, '') || undefined
   if (publicUrl !== undefined && !(URL.canParse(publicUrl) && /^https:[^?#\s]+$/.test(publicUrl)))
@@ -57,6 +57,8 @@ export function readSettings() {
       },
     },
   }
+  if (problems.length > 0 && !hasFile)
+    problems.push('There is no file .env here: copy .env.example, or set these in the environment')
   if (problems.length > 0) throw new SettingsError(problems.join('\n'))
   return settings
 }

@@ -132,6 +132,7 @@ test.each(kinds)(
     expect(problems).not.toMatch(/KEYS.*abc/)
     const oneByOne: readonly (readonly [settings: Readonly<Record<string, string>>, line: RegExp])[] = [
       [{ PORT: '65536' }, /^PORT must be a number from 0 to 65535, got 65536$/],
+      [{ PORT: '431000' }, /^PORT must be a number from 0 to 65535, got 431000$/],
       [{ PUBLIC_URL: 'https://example.org/?a' }, /^PUBLIC_URL must be .*, got https:\/\/example.org\/\?a$/],
       [{ HOST: 'unknown.invalid' }, /^PORT, HOST: .*unknown\.invalid/],
       [{ TITLE: 'x'.repeat(300) }, /TITLE.*: title must have at most/],
@@ -211,6 +212,17 @@ test('a project of a tarball has it, and installs and starts as its image does',
   // The image has no `.env`, and `docker run --env-file` passes its lines on as they are, with their quotes.
   const lines = (await readFile(join(directory, '.env'), 'utf8')).matchAll(/^([A-Z_]+)=(.*)$/gm)
   await rm(join(directory, '.env'))
+  const unset = await run(process.execPath, words.slice(1), { cwd: directory, env: environment }).catch((error) => error)
+  expect([unset.code, unset.stderr]).toEqual([
+    1,
+    expect.stringMatching(
+      /^OWNER_NAME must be set .*\nThere is no file \.env here: copy \.env\.example, or set these in the environment\n$/s,
+    ),
+  ])
+  // The container listens on the port that is published, whichever `.env` has.
+  expect(await readFile(join(directory, 'README.md'), 'utf8')).toContain(
+    '--env-file .env --env PORT=4000 --publish 127.0.0.1:4000:4000 ',
+  )
   const env = { ...environment, ...Object.fromEntries([...lines].map(([, key, value]) => [key, value])), PORT: String(port) }
   const app = watched('app', spawn(process.execPath, words.slice(1), { cwd: directory, env, stdio: ['ignore', 'pipe', 'pipe'] }))
   await expect.poll(() => app.out.stdout).toMatch(tokenLine)

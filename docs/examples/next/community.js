@@ -12,7 +12,7 @@ async function open() {
     storage: await sqliteStorage({ path: `${directory}/community.sqlite` }),
     // The path of the directory that has `admin/v1`, such as `/community` for `app/community/admin/v1`.
     basePath: process.env.BASE_PATH ?? '',
-    // A proxy ends TLS and sets X-Forwarded-Proto, X-Forwarded-Host and X-Forwarded-Prefix.
+    // A proxy terminates TLS and sets X-Forwarded-Proto, X-Forwarded-Host and X-Forwarded-Prefix.
     trustProxy: true,
     ports: ports({ assets: { directory: `${directory}/assets`, baseUrl: '/assets' } }),
     hooks: { onError: (error, context) => print({ fault: String(error), ...context }) },

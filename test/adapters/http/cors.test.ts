@@ -42,6 +42,13 @@ const hosts = [
       return onLoopback(getRequestListener(app.fetch))
     },
   },
+  {
+    host: 'any other host',
+    async start(block: string, community: object) {
+      const respond = new Function('community', `${block.replace('export ', '')}; return respond`)(community)
+      return onLoopback(getRequestListener(respond))
+    },
+  },
 ]
 
 test('the page has an example of each of these hosts', () => {
