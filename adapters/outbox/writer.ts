@@ -4,7 +4,7 @@ import type { Server } from 'node:net'
 import { join, resolve } from 'node:path'
 import { crc32 } from 'node:zlib'
 import * as v from 'valibot'
-import { encodeCommit, encodeCommits, fitsLine, maxLineBytes } from '../../lib/outbox/line.ts'
+import { encodeCommits, fitsLine, maxLineBytes } from '../../lib/outbox/line.ts'
 import type { OutboxRecord } from '../../lib/outbox/record.ts'
 import { type OutboxWriter, StorageError } from '../../lib/storage/contract.ts'
 import { fileError } from '../files/errors.ts'
@@ -160,13 +160,10 @@ function encoded(commits: readonly (readonly OutboxRecord[])[]): Pick<Waiting, '
       if (!fitsLine(record)) throw new RangeError(`a record is longer than ${maxLineBytes} bytes`)
       length += record.kind === 'event' ? record.body.length : 1
     }
-  if (length > groupBytes) return { lines: { [Symbol.iterator]: () => linesOfLarge(commits) }, bytes: length }
-  const lines = encodeCommits(commits, crc32, bytesOf)
+  const pieces = encodeCommits(commits, crc32, bytesOf)
+  if (length > groupBytes) return { lines: pieces, bytes: length }
+  const lines = [...pieces]
   return { lines, bytes: lines.reduce((sum, line) => sum + line.length, 0) }
-}
-
-function* linesOfLarge(commits: readonly (readonly OutboxRecord[])[]): Generator<Uint8Array, void> {
-  for (const records of commits) yield* encodeCommit(records)
 }
 
 function* linesOf(group: readonly Waiting[]): Generator<Uint8Array, void> {

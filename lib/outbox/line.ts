@@ -6,7 +6,6 @@
  * for its last line, and its number from 0. Without its last line such a commit never happened.
  */
 
-import { crc32 } from '../base/crc32.ts'
 import { type CheckedRecords, checkRecords } from './check.ts'
 import { partsOf } from './parts.ts'
 import type { OutboxRecord } from './record.ts'
@@ -52,42 +51,34 @@ export function partOf(line: Uint8Array): LinePart | undefined {
   return commit === undefined ? undefined : { commit, last: last === 'true', number: Number(number) }
 }
 
-/** The CRC-32 of some bytes: that of this library, or that of the runtime, which takes a third of the time. */
+/** The CRC-32 of some bytes, by the runtime: written in TypeScript it takes several times as long. */
 export type Checksum = (bytes: Uint8Array) => number
 
 /** The UTF-8 of a text, in memory that no other value shares. */
 export type Encode = (text: string) => Uint8Array
 
-const encodeText: Encode = (text) => encoder.encode(text)
-
-/** The lines of one commit, newlines included, each made when it is read. */
-export function* encodeCommit(records: readonly OutboxRecord[]): Generator<Uint8Array, void> {
-  for (const { records: some, part } of linesOf(records)) yield encodeLine(some, part)
-}
-
 /** Characters of lines that are encoded together. */
 const pieceLength = 256 * 1024
 
 /**
- * The lines of small commits, newlines included, one straight behind the other in few pieces. They cost less than one by one.
+ * The lines of commits, newlines included, one straight behind the other in few pieces, each made when it is read. They cost less
+ * than one by one.
  * @throws RangeError when one of them comes to more than `maxLineBytes`
  */
-export function encodeCommits(
+export function* encodeCommits(
   commits: readonly (readonly OutboxRecord[])[],
-  checksum: Checksum = crc32,
-  encode: Encode = encodeText,
-): Uint8Array[] {
-  const pieces: Uint8Array[] = []
+  checksum: Checksum,
+  encode: Encode,
+): Generator<Uint8Array, void> {
   let text = ''
   for (const commit of commits)
     for (const { records, part } of linesOf(commit)) {
       text += textOf(records, part)
       if (text.length < pieceLength) continue
-      pieces.push(finished(encode(text), checksum))
+      yield finished(encode(text), checksum)
       text = ''
     }
-  if (text !== '') pieces.push(finished(encode(text), checksum))
-  return pieces
+  if (text !== '') yield finished(encode(text), checksum)
 }
 
 interface LineContent {
@@ -123,15 +114,6 @@ export function fitsLine(record: OutboxRecord): boolean {
   return encoder.encode(recordsText([record])).length + 2 * partBytes <= maxLineBytes
 }
 
-/**
- * The bytes of one line, newline included.
- * @param records its records, in order
- * @param part which line of a large commit it is; without one it is a commit by itself
- * @throws RangeError when they come to more than `maxLineBytes`
- */
-export const encodeLine = (records: readonly OutboxRecord[], part?: LinePart): Uint8Array =>
-  finished(encodeText(textOf(records, part)), crc32)
-
 /** The text of a line, newline included. Its checksum is still missing. */
 const textOf = (records: readonly OutboxRecord[], part: LinePart | undefined): string =>
   `${lineStart}00000000",${part ? partText(part) : ''}"records":${recordsText(records)}}\n`
@@ -159,7 +141,7 @@ function finished(lines: Uint8Array, checksum: Checksum): Uint8Array {
  * The records of one line: the usable ones, and the known facts about the others.
  * @param line its bytes, without the newline
  */
-export function decodeLine(line: Uint8Array, checksum: Checksum = crc32): CheckedRecords | DamagedLine {
+export function decodeLine(line: Uint8Array, checksum: Checksum): CheckedRecords | DamagedLine {
   if (line.length > maxLineBytes) return damaged(`longer than ${maxLineBytes} bytes`)
   if (line.length < headLength) return damaged('too short')
   const rest = line.subarray(headLength)

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { OpenFile } from '../../../adapters/files/file-system.ts'
 import { hasEnd } from '../../../adapters/outbox/large-commit.ts'
-import { encodeLine } from '../../../lib/outbox/line.ts'
+import { encodeLine } from '../../support/outbox-line.ts'
 import { event } from './support.ts'
 
 const commit = '0198f1f0-0000-7000-8000-000000000001'

@@ -7,13 +7,13 @@ import { describe, expect, test, vi } from 'vitest'
 import { nodeFileSystem } from '../../../adapters/files/file-system.ts'
 import { thisProcess } from '../../../adapters/files/owner.ts'
 import { openOutbox, outboxDirectory } from '../../../adapters/outbox/file.ts'
-import { encodeCommit, encodeLine } from '../../../lib/outbox/line.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
+import { encodeLine } from '../../support/outbox-line.ts'
 import { event, failure, faulty, idsOf, readAll } from './support.ts'
 
 const writer = '019340aa-0000-7000-8000-000000000001'
 const first = `${writer}-000001.v2.ndjson`
-const line = (id: string): Buffer => Buffer.from(encodeLine([event(id)]))
+const line = (id: string): Buffer => encodeLine([event(id)])
 const ownedBy = (owner: object): string => JSON.stringify({ ...thisProcess(), ...owner })
 const living = ownedBy({})
 const dead = ownedBy({ pid: 4_000_000, started: '1' })
@@ -106,7 +106,10 @@ describe('outboxDirectory: an unfinished line', () => {
 describe('outboxDirectory: a commit of several lines', () => {
   const ids = Array.from({ length: 8 }, (_, index) => `large ${index}`)
   /** As many lines as events: each of them is long enough for one. */
-  const lines = [...encodeCommit(ids.map((id) => event(id, 'x'.repeat(150_000))))].map((bytes) => Buffer.from(bytes))
+  const lines = ids.map((id, number) => {
+    const part = { commit: '0198f1f0-0000-4000-8000-000000000001', last: number === ids.length - 1, number }
+    return encodeLine([event(id, 'x'.repeat(150_000))], part)
+  })
   const upTo = (count: number) => Buffer.concat([line('a'), ...lines.slice(0, count)])
 
   test('comes in its order, in pieces as small as requested, wherever a new reader begins', async () => {
@@ -212,7 +215,7 @@ describe('outboxDirectory: damage', () => {
 
   test('what looks like a commit inside an event does not fool the search', async () => {
     const inner = line('inner').toString('utf8')
-    const outer = Buffer.from(encodeLine([event('outer', inner)]))
+    const outer = encodeLine([event('outer', inner)])
     outer.writeUInt8(outer.readUInt8(12) ^ 1, 12)
     const { ids } = await readAll(outboxDirectory(directoryWith(Buffer.concat([outer, line('b')]))))
     expect(ids).toEqual(['b'])

@@ -1,7 +1,9 @@
+import { crc32 } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { crc32 } from '../../../lib/base/crc32.ts'
-import { decodeLine, encodeCommits, encodeLine, isDamaged } from '../../../lib/outbox/line.ts'
-import type { EventRecord } from '../../../lib/outbox/record.ts'
+import { bytesOf } from '../../../adapters/utf8.ts'
+import { decodeLine, encodeCommits, isDamaged } from '../../../lib/outbox/line.ts'
+import type { EventRecord, OutboxRecord } from '../../../lib/outbox/record.ts'
+import { encodeLine } from '../../support/outbox-line.ts'
 
 const event = (body: string): EventRecord => ({
   kind: 'event',
@@ -13,6 +15,10 @@ const event = (body: string): EventRecord => ({
   body,
 })
 
+const piecesOf = (commits: readonly (readonly OutboxRecord[])[]) => [...encodeCommits(commits, crc32, bytesOf)]
+const lineOf = (records: readonly OutboxRecord[]) => Buffer.concat(piecesOf([records]))
+const read = (line: Uint8Array) => decodeLine(line.subarray(0, -1), crc32)
+
 // Around 256 KiB, in characters and in bytes, the text goes another way to its bytes.
 test.each([
   ['short', 'a "quoted" text'],
@@ -21,49 +27,50 @@ test.each([
   ['short in characters and long in bytes', '–'.repeat(140_000)],
   ['long and wide', '👩‍🚀'.repeat(90_000)],
 ])('a line comes back as it was written: %s', (_, body) => {
-  const line = encodeLine([event(body)])
+  const line = lineOf([event(body)])
   expect(line.at(-1)).toBe(0x0a)
   const text = new TextDecoder().decode(line)
   const rest = line.subarray('{"crc":"01234567",'.length, -1)
   expect(text.slice(0, 18)).toBe(`{"crc":"${crc32(rest).toString(16).padStart(8, '0')}",`)
   expect(JSON.parse(text).records).toEqual([event(body)])
-  expect(isDamaged(decodeLine(line.subarray(0, -1)))).toBe(false)
+  expect(isDamaged(read(line))).toBe(false)
   // The same as a piece of JSON.
   const json = event(JSON.stringify({ payload: { text: body } }))
-  expect(decodeLine(encodeLine([json]).subarray(0, -1))).toEqual({ records: [json], unusable: [] })
+  expect(read(lineOf([json]))).toEqual({ records: [json], unusable: [] })
 })
 
 test('an event has its body as JSON, which comes back character by character', () => {
   const bodies = ['{"b":1.0,"a":{"2":[],"1":{}} , "a":"\\u00e4–"}', '{}', '{"a":[{"body_length":2,"body":{}},{}]}', '{"a":"}}]"}']
   const endpoint = { kind: 'endpoint', action: 'remove', id: '7', network_id: '1' } as const
   const records = [endpoint, ...bodies.map((body) => event(body)), endpoint, { ...event('{"z":1}'), subject: 'post:"1"' }]
-  const line = encodeLine(records)
+  const line = lineOf(records)
   expect(JSON.parse(new TextDecoder().decode(line)).records[2]).toMatchObject({ event_id: event('').event_id, body: {} })
-  expect(decodeLine(line.subarray(0, -1))).toEqual({ records, unusable: [] })
+  expect(read(line)).toEqual({ records, unusable: [] })
 })
 
 test.each([
   ['of two lines', '{"a":\n1}'],
   ['that a search for lines would find', '{"payload":{"crc":"01234567","records":[]}}'],
 ])('a body %s is a string', (_, body) => {
-  const line = encodeLine([event(body)])
+  const line = lineOf([event(body)])
   expect(JSON.parse(new TextDecoder().decode(line)).records).toEqual([event(body)])
-  expect(decodeLine(line.subarray(0, -1))).toEqual({ records: [event(body)], unusable: [] })
+  expect(read(line)).toEqual({ records: [event(body)], unusable: [] })
 })
 
 test('a line is not changed by the next one', () => {
-  const first = encodeLine([event('first')])
-  const kept = first.slice()
-  encodeLine([event('second')])
+  const [first] = piecesOf([[event('first')]])
+  const kept = first?.slice()
+  piecesOf([[event('second')]])
+  expect(kept).toBeDefined()
   expect(first).toEqual(kept)
 })
 
 test('the lines of commits together are the bytes of each line, one behind the other', () => {
   const texts = ['first', '–'.repeat(60_000), 'Straße', 'x'.repeat(100_000), '–'.repeat(140_000), 'x'.repeat(270_000), 'last']
   const commits = texts.map((text) => [event(text)])
-  const pieces = encodeCommits(commits)
+  const pieces = piecesOf(commits)
   const kept = pieces.map((piece) => piece.slice())
-  encodeCommits([[event('another')]])
+  piecesOf([[event('another')]])
   expect(pieces).toEqual(kept)
   expect(pieces.length).toBeLessThan(texts.length)
   expect(Buffer.concat(pieces).equals(Buffer.concat(commits.map((records) => encodeLine(records))))).toBe(true)
@@ -71,16 +78,13 @@ test('the lines of commits together are the bytes of each line, one behind the o
 
 test('several records of one commit share a line, and a large commit has several', () => {
   const few = [event('one'), event('two')]
-  expect(Buffer.concat(encodeCommits([few])).equals(encodeLine(few))).toBe(true)
+  expect(lineOf(few).equals(encodeLine(few))).toBe(true)
   const many = Array.from({ length: 4 }, () => event('x'.repeat(100_000)))
-  const lines = Buffer.concat(encodeCommits([many]))
-    .toString()
-    .trimEnd()
-    .split('\n')
+  const lines = lineOf(many).toString().trimEnd().split('\n')
   expect(lines.map((line) => JSON.parse(line).part.last)).toEqual([false, true])
   expect(lines.flatMap((line) => JSON.parse(line).records)).toEqual(many)
 })
 
 test('a line beyond 16 MiB is refused', () => {
-  expect(() => encodeCommits([[event('x'.repeat(16 * 1024 * 1024))]])).toThrow(RangeError)
+  expect(() => piecesOf([[event('x'.repeat(16 * 1024 * 1024))]])).toThrow(RangeError)
 })
