@@ -1,4 +1,5 @@
 /** One call of a tool: its arguments become a request of the client, and the response becomes the result. */
+import { isObject } from '../../lib/base/json-object.ts'
 import { type Client, isClientError } from '../../lib/client/index.ts'
 import { type ListPage, readPageFor } from './pages.ts'
 import { idsIn, isList } from './schema.ts'
@@ -61,8 +62,7 @@ const remarkOnOperation = ({ operation: { method, path } }: Tool): string =>
  * @param signal ends the call
  */
 export async function callTool(client: Client, tool: AnyTool, given: unknown, signal: AbortSignal): Promise<ToolResult> {
-  const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)
-  if (given !== undefined && !isObject) return refused('the arguments must be an object')
+  if (given !== undefined && !isObject(given)) return refused('the arguments must be an object')
   try {
     const result = await resultOf(client, tool, (given ?? {}) as Arguments, signal)
     const structuredContent = shortened(result, remarkOn(tool))

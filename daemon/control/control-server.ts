@@ -1,6 +1,8 @@
 /** The control of a running server or relay: HTTP on this machine alone, for callers with its token. */
+
 import { timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { objectIn } from '../../lib/base/json-object.ts'
 import { isApiError } from '../../lib/errors.ts'
 import { controlVersion, versionHeader } from '../../lib/relay/calls.ts'
 import { UsageError } from '../usage.ts'
@@ -108,11 +110,7 @@ async function jsonOf(message: IncomingMessage): Promise<Readonly<Record<string,
   }
   const text = Buffer.concat(chunks).toString('utf8')
   if (text.trim() === '') return {}
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
-  } catch {
-    // Said below.
-  }
-  throw new UsageError('the body must be a JSON object')
+  const value = objectIn(text)
+  if (!value) throw new UsageError('the body must be a JSON object')
+  return value
 }

@@ -3,8 +3,10 @@
  *
  * A message is the end of a sentence that begins with the option: "option `ids` must be …".
  */
+
 import * as v from 'valibot'
 import { shown } from './describe-value.ts'
+import { isObject } from './json-object.ts'
 import { suggestion } from './suggest.ts'
 
 /** The message of a rule, with the value that breaks it: never for secrets. */
@@ -25,9 +27,6 @@ export type RulesOf<Options> = { readonly [Name in keyof Options]-?: v.GenericSc
 /** At most this many unknown names are reported, and this many problems of one option. */
 const maxStrangers = 5
 const maxProblems = 20
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const issueOf = (input: unknown, message: string): v.BaseIssue<unknown> => ({
   ...{ kind: 'schema', type: 'options', input, expected: null, received: '' },

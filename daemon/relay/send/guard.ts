@@ -7,6 +7,7 @@
 
 import type { LookupFunction } from 'node:net'
 import { isIP } from 'node:net'
+import { portOf } from '../../port-of.ts'
 import { inRanges, isPublicAddress } from '../addresses.ts'
 
 export interface GuardSettings {
@@ -42,7 +43,7 @@ export function checkUrl(text: string, settings: GuardSettings): CheckedUrl {
   if (url.protocol === 'http:' && !settings.allowHttp) return refused('http: is not allowed, only https:')
   if (url.username !== '' || url.password !== '') return refused('the URL holds a user name or a password')
   if (url.hash !== '') return refused('the URL holds a fragment')
-  const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
+  const port = portOf(url)
   if (!portAllowed(port, url.protocol, settings)) return refused(`port ${port} is not allowed`)
   const host = bareHost(url.hostname)
   if (isIP(host) !== 0 && !addressAllowed(host, settings)) return refused(`${host} is not a public address`)
@@ -99,7 +100,7 @@ export function beyondLimits(url: string, limits: Limits): string | undefined {
 const ofSource = ({ family }: Limits): string => `IPv${family} address, as the setting \`sourceAddress\` is`
 
 /** A host without the brackets of an IPv6 address. */
-const bareHost = (host: string): string => (host.startsWith('[') ? host.slice(1, -1) : host)
+export const bareHost = (host: string): string => (host.startsWith('[') ? host.slice(1, -1) : host)
 
 export interface Address {
   readonly address: string

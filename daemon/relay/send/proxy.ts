@@ -1,5 +1,8 @@
 /** The proxy that the relay sends through: its address, and the hosts that are reached without it. */
+
+import { portOf } from '../../port-of.ts'
 import { isExcepted } from '../no-proxy.ts'
+import { bareHost } from './guard.ts'
 
 export interface ProxySettings {
   /** `http://user:password@proxy.example:3128`. */
@@ -38,16 +41,14 @@ export class BeyondProxy extends Error {
   override readonly name = 'BeyondProxy'
 }
 
-const bare = (host: string): string => (host.startsWith('[') ? host.slice(1, -1) : host)
-
 /** @param text as the setting `proxy` has it, which was checked */
 export function proxyOf(text: string): HttpProxy {
   const url = new URL(text)
   const isSecure = url.protocol === 'https:'
   const user = [url.username, url.password].map(decodeURIComponent).join(':')
   return {
-    host: bare(url.hostname),
-    port: url.port === '' ? (isSecure ? 443 : 80) : Number(url.port),
+    host: bareHost(url.hostname),
+    port: portOf(url),
     isSecure,
     authorization: user === ':' ? undefined : `Basic ${Buffer.from(user).toString('base64')}`,
   }
@@ -64,8 +65,7 @@ export function proxyFor(origin: string, { proxy, noProxy }: ProxySettings): Htt
   if (proxy === undefined) return undefined
   if (noProxy !== '') {
     const url = new URL(origin)
-    const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
-    if (isExcepted(noProxy, url.hostname, port)) return undefined
+    if (isExcepted(noProxy, url.hostname, portOf(url))) return undefined
   }
   return proxyOf(proxy)
 }

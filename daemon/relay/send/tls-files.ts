@@ -5,11 +5,13 @@
  *
  * Paths begin at the directory of that file. An endpoint that names what is not here, or has expired, is sent nothing.
  */
+
 import { createPrivateKey } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import { errorCode } from '../../../adapters/files/errors.ts'
+import { isObject, objectIn } from '../../../lib/base/json-object.ts'
 import { tlsName } from '../../../lib/outbox/endpoint-attributes.ts'
 import { needs } from '../../../lib/outbox/requires.ts'
 import { certificatesIn } from '../../certificates.ts'
@@ -65,9 +67,6 @@ const isoTime = (milliseconds: number): string => new Date(milliseconds).toISOSt
 
 type Report = (problem: string) => void
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 function readAll(path: string, report: Report): TlsFiles {
   const given = parsed(
     textOf(path, (problem) => report(`it ${problem}`)),
@@ -84,12 +83,8 @@ function readAll(path: string, report: Report): TlsFiles {
 
 function parsed(text: string | undefined, report: Report): Readonly<Record<string, unknown>> {
   if (text === undefined) return {}
-  try {
-    const value: unknown = JSON.parse(text)
-    if (isObject(value)) return value
-  } catch {
-    // The parser quotes the text, which may be a key that was put here by mistake.
-  }
+  const value = objectIn(text)
+  if (value) return value
   report('it must hold one JSON object, such as {"identities":{"bank":{"cert":"bank.pem","key":"bank.key"}},"cas":{}}')
   return {}
 }

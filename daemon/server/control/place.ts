@@ -6,6 +6,7 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { platform } from 'node:process'
 import { errorCode } from '../../../adapters/files/errors.ts'
+import { objectIn } from '../../../lib/base/json-object.ts'
 import { withoutPassword } from '../../../lib/base/without-password.ts'
 import { UsageError } from '../../usage.ts'
 
@@ -53,7 +54,7 @@ export async function readControlFile(file: string): Promise<ControlFile | undef
 }
 
 function parseControlFile(file: string, text: string): ControlFile {
-  const found = parsed(text)
+  const found = objectIn(text) ?? {}
   if (typeof found['folkmoot_control'] !== 'number')
     throw new UsageError(`${withoutPassword(file)} is not the control file of a server`)
   if (found['folkmoot_control'] !== version)
@@ -63,15 +64,6 @@ function parseControlFile(file: string, text: string): ControlFile {
   if (typeof pid !== 'number' || !isName || typeof token !== 'string')
     throw new UsageError(`${file} is damaged: start the server again`)
   return { pid, socket, token }
-}
-
-function parsed(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
-  } catch {
-    return {}
-  }
 }
 
 /** The longest name of a socket: 104 bytes on some systems, 108 on others. */

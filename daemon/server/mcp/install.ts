@@ -1,7 +1,9 @@
 /** `folkmoot mcp --install`: writes the command into the configuration of an agent. */
+
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { homedir, platform } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { isObject, objectIn } from '../../../lib/base/json-object.ts'
 import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
 import { tokenOf } from '../credentials/token.ts'
@@ -14,7 +16,6 @@ interface Place {
 }
 
 type Json = Readonly<Record<string, unknown>>
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const inProject =
   (...path: readonly string[]) =>
@@ -60,10 +61,8 @@ async function configurationIn(file: string, entry: string): Promise<Json> {
     if (error.code === 'ENOENT') return '{}'
     throw new UsageError(`${file} cannot be read (${error.code})`)
   })
-  try {
-    const read: unknown = JSON.parse(text)
-    if (isObject(read)) return read
-  } catch {}
+  const read = objectIn(text)
+  if (read) return read
   throw new UsageError(`${file} is no JSON object, perhaps for its comments, and is left as it is. Put this in by hand: ${entry}`)
 }
 

@@ -1,5 +1,7 @@
 /** The lines of standard input before the protocol reads them: the library of the protocol drops malformed ones without a response. */
+
 import { Transform } from 'node:stream'
+import { isObject } from '../../../lib/base/json-object.ts'
 
 /** Why a line is no request (JSON-RPC 2.0, section 5.1). */
 export interface Refusal {
@@ -7,9 +9,6 @@ export interface Refusal {
   readonly code: -32700 | -32600
   readonly message: 'Parse error' | 'Invalid Request'
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const isId = (value: unknown): value is string | number => typeof value === 'string' || Number.isInteger(value)
 

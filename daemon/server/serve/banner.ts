@@ -1,4 +1,4 @@
-import { portOf } from '../http/port-of.ts'
+import { portOf } from '../../port-of.ts'
 import type { Received } from '../http/receiver.ts'
 import { ownCommand } from '../own-project.ts'
 

@@ -1,6 +1,8 @@
 /** The relay's settings from its command line and its configuration file. */
+
 import { readFile } from 'node:fs/promises'
 import { errorCode } from '../../../../adapters/files/errors.ts'
+import { isObject } from '../../../../lib/base/json-object.ts'
 import type { EncryptionFlags } from '../../../encryption-keys.ts'
 import { about, UsageError } from '../../../usage.ts'
 import { unknownKind } from '../../ingest/outbox-address.ts'
@@ -26,9 +28,8 @@ async function readConfig(path: string): Promise<Readonly<Record<string, unknown
     const place = /\((line \d+ column \d+)\)$/.exec(error instanceof Error ? error.message : '')?.[1]
     throw new UsageError(`--config ${path} is not JSON${place === undefined ? '' : ` (${place})`}`)
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new UsageError(`--config ${path} must hold one JSON object`)
-  return value as Record<string, unknown>
+  if (!isObject(value)) throw new UsageError(`--config ${path} must hold one JSON object`)
+  return value
 }
 
 /**

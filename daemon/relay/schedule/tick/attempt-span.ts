@@ -1,13 +1,14 @@
 /** An attempt as a span, in OpenTelemetry's conventions for messaging and HTTP. No URL, no key, no body: they may be secrets. */
+
 import type { SpanFacts, Tracing } from '../../../../lib/base/tracing.ts'
+import { portOf } from '../../../port-of.ts'
 import type { Outcome } from '../../send/outcome.ts'
 import type { InFlightAttempt } from '../choose/in-flight.ts'
 
 function serverOf(text: string): SpanFacts {
   const url = URL.parse(text)
   if (!url) return {}
-  const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
-  return { 'server.address': url.hostname, 'server.port': port }
+  return { 'server.address': url.hostname, 'server.port': portOf(url) }
 }
 
 function factsOf({ run: { endpoint }, waiting, outgoing }: InFlightAttempt): SpanFacts {
