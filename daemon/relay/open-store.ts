@@ -1,15 +1,16 @@
 /** Opens what a relay works with: its store, and the source of its events. */
-import { join } from 'node:path'
-import { lockOwner } from '../../adapters/files/process-lock.ts'
+import { dirname, join } from 'node:path'
+import { makeDirectory } from '../../adapters/files/directory.ts'
+import { acquireLock, lockOwner, type ProcessLock } from '../../adapters/files/process-lock.ts'
 import { isPostgresAddress, postgresAddress } from '../../adapters/sql/postgres/address.ts'
 import type { OutboxSource } from '../../lib/outbox/source.ts'
+import { StorageError } from '../../lib/storage/contract.ts'
 import { about } from '../usage.ts'
 import type { Clock } from './clock.ts'
 import { openSource, relayHome } from './ingest/outbox-address.ts'
 import { outboxIntake } from './ingest/outbox-intake.ts'
 import type { Settings } from './settings.ts'
 import type { Intake } from './store/intake.ts'
-import { lockRelay } from './store/lock.ts'
 import type { OperatorStore } from './store/operator/operator-store.ts'
 import { openPostgresOperator } from './store/postgres/operator.ts'
 import { openPostgresStore } from './store/postgres/store.ts'
@@ -86,4 +87,25 @@ async function openSeparate({ outbox, clock, source, store: given }: OpenStoreOp
 async function closeAll(store: RelayStore | undefined, lock: { release(): Promise<void> }): Promise<void> {
   await store?.close()
   await lock.release()
+}
+
+/**
+ * Holds an outbox for this relay: two would send everything twice.
+ * @param path a path that stands for the outbox; its directory is made
+ * @throws StorageError `locked`, saying who holds it, `unavailable` or `full`
+ */
+async function lockRelay(path: string): Promise<ProcessLock> {
+  try {
+    makeDirectory(dirname(path))
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    throw new StorageError('unavailable', `the directory of the relay cannot be made: ${message}`, { cause: error })
+  }
+  try {
+    return await acquireLock(path, 'webhook relay')
+  } catch (error) {
+    if (!(error instanceof StorageError) || error.code !== 'locked') throw error
+    const message = `another relay uses this outbox: ${error.message}; stop it first, or give this one another outbox`
+    throw new StorageError('locked', message, { cause: error })
+  }
 }

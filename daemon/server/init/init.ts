@@ -7,8 +7,8 @@ import { Email } from '../../../lib/fields.ts'
 import { plain } from '../../json.ts'
 import type { Ask, Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
+import { ownTarball } from '../own-project.ts'
 import { type Project, projectHosts, projectLanguages, projectStorages } from './choices.ts'
-import { ownTarball } from './own-tarball.ts'
 import { projectFiles } from './project-files.ts'
 
 export interface InitFlags extends Partial<Pick<Project, 'host' | 'storage' | 'title' | 'ownerName' | 'ownerEmail'>> {

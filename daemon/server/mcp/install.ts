@@ -6,7 +6,7 @@ import { dirname, join, resolve } from 'node:path'
 import { isObject, objectIn } from '../../../lib/base/json-object.ts'
 import type { Output } from '../../output.ts'
 import { UsageError } from '../../usage.ts'
-import { tokenOf } from '../credentials/token.ts'
+import { tokenOf } from '../credentials/secrets.ts'
 import type { McpFlags } from './mcp.ts'
 
 /** Where an agent has its servers: a file, and the field in it. */

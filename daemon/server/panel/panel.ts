@@ -11,8 +11,7 @@ import { createPanel, type Panel, type RelayAdmin } from '../../../lib/panel/ind
 import { isOwnForm, referrerPolicy } from '../../../lib/panel/request/forgery.ts'
 import { maxFormBytes, maxUploadBytes } from '../../../lib/panel/request/form.ts'
 import { type PanelResponse, policyHeaders, seeOther } from '../../../lib/panel/request/respond.ts'
-import { endSession, sessionIn, setSession } from './cookie.ts'
-import type { Logins } from './logins.ts'
+import { type Logins, sessionMs } from './logins.ts'
 import { deadLinkPage, enterPage, refusedPage, signedOutPage, signInPage, signOutPage } from './pages.ts'
 import { panelPath } from './path.ts'
 
@@ -169,3 +168,21 @@ async function responseOf(request: Request, { page, headers: own = {} }: Reply):
   const policy = { ...policyHeaders, 'referrer-policy': referrerPolicy(request, new URL(request.url).origin) }
   return new Response(request.method === 'HEAD' ? null : body, { status, headers: { ...policy, ...headers, ...own } })
 }
+
+/** The name of a session's cookie: browsers share cookies between the ports of a host, and two servers must not sign each other out. */
+const nameOf = (port: number, secure: boolean): string => `${secure ? '__Host-' : ''}folkmoot-panel-${port}`
+
+const attributes = (secure: boolean, seconds: number): string =>
+  `Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`
+
+/** The session in the `Cookie` header of a request. @param secure whether the request came by TLS */
+function sessionIn(header: string | null, port: number, secure: boolean): string | undefined {
+  const start = `${nameOf(port, secure)}=`
+  const found = header?.split(';').find((each) => each.trim().startsWith(start))
+  return found?.trim().slice(start.length)
+}
+
+const setSession = (session: string, port: number, secure: boolean): string =>
+  `${nameOf(port, secure)}=${session}; ${attributes(secure, sessionMs / 1000)}`
+
+const endSession = (port: number, secure: boolean): string => `${nameOf(port, secure)}=; ${attributes(secure, 0)}`

@@ -4,7 +4,6 @@ import { refusedByDefault } from '../../../lib/base/reach.ts'
 import type { Community, Options, RateLimiter } from '../../../lib/index.ts'
 import type { RelayAdmin } from '../../../lib/relay/relay-admin.ts'
 import type { Storage } from '../../../lib/storage/contract.ts'
-import { closeAll } from '../../close-all.ts'
 import type { Output } from '../../output.ts'
 import { portOf } from '../../port-of.ts'
 import { missingSdk, tracingFor } from '../../telemetry.ts'
@@ -24,13 +23,12 @@ import { watcherOf } from '../operate/watcher.ts'
 import { type PanelAddress, panelAddress } from '../panel/address.ts'
 import { type LinkWishes, type MountedPanel, mountPanel } from '../panel/mount.ts'
 import { openStorage } from '../storage/open.ts'
-import { openRateLimits } from '../storage/rate-limits.ts'
 import { announce } from './announce.ts'
 import { checkFlags } from './check-flags.ts'
 import { grace, type Starting } from './parts.ts'
 import { openRelay, withRulesOfRelay } from './relay.ts'
 import type { ServeFlags } from './serve-flags.ts'
-import { communityOf, httpsOf } from './served-community.ts'
+import { communityOf, httpsOf, openRateLimits } from './served-community.ts'
 import { openUploads } from './uploads.ts'
 
 export interface Running {
@@ -203,4 +201,14 @@ async function openMaintenance({ log, onClose }: Starting, community: Community,
   const { startMaintenance } = await import('../operate/maintenance.ts')
   const end = startMaintenance(community, inbox, log)
   onClose(async () => end())
+}
+
+/**
+ * Closes one after the other. After one that fails, such as on a disk that has become read-only, the others are closed too.
+ * @throws the first failure
+ */
+async function closeAll(parts: readonly (() => Promise<unknown>)[]): Promise<void> {
+  const failures: unknown[] = []
+  for (const close of parts) await close().catch((error: unknown) => failures.push(error))
+  if (failures.length > 0) throw failures[0]
 }

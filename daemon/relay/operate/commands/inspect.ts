@@ -1,4 +1,4 @@
-/** `folkmoot-relay status`, `deliveries` and `dead`: they work with a running relay, and without one. */
+/** `folkmoot-relay status`, `deliveries`, `dead` and `explain`: they work with a running relay, and without one. */
 import { inputs } from '../../../../lib/relay/calls.ts'
 import type { DeliveryRow, EndpointRef, EndpointStatus, NoticeStatus } from '../../../../lib/relay/relay-admin.ts'
 import { jsonLines, plain } from '../../../json.ts'
@@ -144,3 +144,22 @@ export async function deliveries(flags: ListFlags): Promise<string> {
 }
 
 export const dead = (flags: ListFlags): Promise<string> => deliveries({ ...flags, state: 'dead' })
+
+export interface ExplainFlags extends EndpointFlags {
+  readonly eventId?: string
+}
+
+/** Works with a running relay, and without one. @throws UsageError */
+export async function explain(flags: ExplainFlags): Promise<string> {
+  const { eventId: event_id, endpointId } = flags
+  if (!event_id || !endpointId) throw new UsageError('explain needs --event-id and --endpoint-id')
+  return onEndpoint('explain', flags, async (admin, ref) => {
+    const found = await admin.explain({ ...ref, event_id })
+    if (flags.json) return jsonLines([{ event_id, ...ref, ...found }])
+    const lines = (found?.delivery?.history ?? []).map(
+      ({ number, at, outcome, status, reason, milliseconds }) =>
+        `  attempt ${number} at ${at}: ${[outcome, status, reason].filter((each) => each !== null).join(' ')}, ${milliseconds} ms`,
+    )
+    return `${[`${found?.reason}: ${found?.text}`, ...lines.reverse()].join('\n')}\n`
+  })
+}

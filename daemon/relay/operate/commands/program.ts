@@ -10,11 +10,9 @@ import { handOverNoProxy, withSettingFlags } from '../settings/setting-flags.ts'
 import type { CheckFlags } from './check.ts'
 import { withConditions } from './condition-flags.ts'
 import type { ConfigFlags } from './config.ts'
-import type { ExplainFlags } from './explain.ts'
-import type { EndpointFlags, InspectFlags, ListFlags } from './inspect.ts'
-import type { ResendFlags } from './resend.ts'
+import type { EndpointFlags, ExplainFlags, InspectFlags, ListFlags } from './inspect.ts'
+import type { ResendFlags, SkipFlags } from './resend.ts'
 import type { Host, RunFlags } from './run.ts'
-import type { SkipFlags } from './skip.ts'
 import type { TestFlags } from './test-endpoint.ts'
 
 /** The variables that gave options, by option. */
@@ -93,7 +91,7 @@ export function createProgram(host: Host): Command {
   ]).action(async (flags: ListFlags) => print((await inspect()).dead({ ...flags, ...shown })))
   onEndpoint(command('explain', 'why an event was delivered to an endpoint, or was not'))
     .option('--event-id <id>', 'the id of the event')
-    .action(async (flags: ExplainFlags) => print((await import('./explain.ts')).explain(flags)))
+    .action(async (flags: ExplainFlags) => print((await import('./inspect.ts')).explain(flags)))
   withConditions(command('resend', 'make dead deliveries, or those of --state, due again'), 'at most this many, the oldest first')
     .option('--per-second <count>', 'at most this many per second; without it, all become due together')
     .option('--all', 'all of them')
@@ -106,9 +104,9 @@ export function createProgram(host: Host): Command {
     onEndpoint(command('skip', 'set waiting deliveries of an endpoint aside, the oldest first')),
     'at most this many; 1 is the head of a fifo endpoint',
     ['state', 'endpoint_id', 'network_id'],
-  ).action(async (flags: SkipFlags) => print((await import('./skip.ts')).skip(flags)))
+  ).action(async (flags: SkipFlags) => print((await import('./resend.ts')).skip(flags)))
   onEndpoint(command('close-circuit', 'resume sending to an endpoint, slowly at first')).action(async (flags: EndpointFlags) =>
-    print((await import('./close-circuit.ts')).closeCircuit(flags)),
+    print((await import('./resend.ts')).closeCircuit(flags)),
   )
   const endpoints = program.command('endpoints').description('the endpoints of a relay')
   const testing = command('test', 'send a TestHook to an endpoint immediately; exit code 1 if it is not delivered', endpoints)

@@ -1,12 +1,12 @@
-/** `folkmoot-relay resend`: deliveries become due again. It works with a running relay, and without one. */
+/** `folkmoot-relay resend`, `skip` and `close-circuit`: they work with a running relay, and without one. */
 import { inputs } from '../../../../lib/relay/calls.ts'
 import type { DeliveryState, ResendRequest } from '../../../../lib/relay/relay-admin.ts'
 import { jsonLines } from '../../../json.ts'
 import { commandActor } from '../../../user.ts'
 import { completed, filterOf, type OpenRelayAdmin } from '../../admin/admin.ts'
 import { checkChosen, type FilterFlags, fromFlags } from '../../admin/filter.ts'
-import { resendNow } from '../../admin/trail.ts'
-import { type InspectFlags, withAdmin } from './inspect.ts'
+import { actingAs, resendNow } from '../../admin/trail.ts'
+import { type EndpointFlags, type InspectFlags, onEndpoint, withAdmin } from './inspect.ts'
 
 export interface ResendFlags extends InspectFlags, FilterFlags {
   readonly limit?: string
@@ -52,3 +52,27 @@ async function whyNone(admin: OpenRelayAdmin, request: ResendRequest): Promise<s
 }
 
 const states: readonly DeliveryState[] = ['pending', 'delivered', 'dead', 'skipped']
+
+export interface SkipFlags extends InspectFlags, FilterFlags {
+  readonly limit?: string
+}
+
+/** Works with a running relay, which notices within a second, and without one. @throws UsageError */
+export const skip = (flags: SkipFlags): Promise<string> =>
+  onEndpoint('skip', flags, async (admin, ref) => {
+    const request = fromFlags(inputs.skip, { ...flags, networkId: ref.network_id })
+    const { skipped = 0 } = (await actingAs(admin, commandActor()).skip(request)) ?? {}
+    if (flags.json) return jsonLines([{ skipped }])
+    if (skipped === 0) return '0 deliveries are skipped: none of the chosen deliveries is pending\n'
+    const [whose, which] = skipped === 1 ? ['delivery is', 'it'] : ['deliveries are', 'them']
+    const undoing = `resend --endpoint-id ${ref.endpoint_id} --state skipped`
+    return `${skipped} ${whose} skipped; ${undoing} makes ${which} due again\n`
+  })
+
+/** Works with a running relay, which notices within a second, and without one. @throws UsageError when there is no such endpoint */
+export const closeCircuit = (flags: EndpointFlags): Promise<string> =>
+  onEndpoint('close-circuit', flags, async (admin, ref) => {
+    const closed = await actingAs(admin, commandActor()).closeCircuit(ref)
+    if (flags.json) return jsonLines([closed ?? ref])
+    return closed?.was === 'open' ? 'the circuit is closed now; sending begins slowly\n' : 'the circuit was not open\n'
+  })

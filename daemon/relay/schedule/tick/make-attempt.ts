@@ -1,6 +1,7 @@
 /** Makes one attempt that was chosen and recorded, and brings its outcome. */
 
-import type { Tracing } from '../../../../lib/base/tracing.ts'
+import type { SpanFacts, Tracing } from '../../../../lib/base/tracing.ts'
+import { portOf } from '../../../port-of.ts'
 import { attemptTimeout, coversAttempt, coversRequest } from '../../attempt-timeout.ts'
 import type { RelayEvents } from '../../events.ts'
 import { type Outcome, unsent } from '../../send/outcome.ts'
@@ -10,7 +11,6 @@ import type { Endpoint } from '../../store/endpoint/relay-endpoint.ts'
 import type { RelayStore } from '../../store/store.ts'
 import type { InFlightAttempt } from '../choose/in-flight.ts'
 import type { EndpointRun } from '../endpoint/endpoint-run.ts'
-import { inAttemptSpan } from './attempt-span.ts'
 
 export interface AttemptParts {
   readonly store: Pick<RelayStore, 'leasedFor'>
@@ -60,5 +60,50 @@ function prepare({ run, outgoing }: InFlightAttempt, { store, settings, lacking,
     changed: outgoing.changed,
     // This process may be stopped while it waits for a connection, too.
     isAllowed: () => coversRequest(store.leasedFor),
+  }
+}
+
+function serverOf(text: string): SpanFacts {
+  const url = URL.parse(text)
+  return url ? { 'server.address': url.hostname, 'server.port': portOf(url) } : {}
+}
+
+/** In OpenTelemetry's conventions for messaging and HTTP. No URL, no key, no body: they may be secrets. */
+function factsOf({ run: { endpoint }, waiting, outgoing }: InFlightAttempt): SpanFacts {
+  return {
+    'messaging.system': 'folkmoot',
+    'messaging.operation.name': 'deliver',
+    'messaging.operation.type': 'send',
+    ...(outgoing ? { 'messaging.destination.name': outgoing.event_type, 'messaging.message.id': outgoing.event_id } : {}),
+    'http.request.method': 'POST',
+    ...(waiting.attempts > 0 ? { 'http.request.resend_count': waiting.attempts } : {}),
+    ...serverOf(endpoint.url),
+    'folkmoot.network_id': endpoint.network_id,
+    'folkmoot.endpoint_id': endpoint.id,
+  }
+}
+
+/**
+ * Makes an attempt in a span of its own, which continues the trace of its event.
+ * @param send is given the trace that the receiver continues
+ */
+async function inAttemptSpan(
+  tracing: Tracing,
+  attempt: InFlightAttempt,
+  send: (trace: string | null) => Promise<Outcome>,
+): Promise<Outcome> {
+  const { outgoing } = attempt
+  const name = `deliver ${outgoing?.event_type ?? 'event'}`
+  // Explicitly: what is active here belongs to whatever woke the relay up.
+  const span = tracing.start({ name, kind: 'client', facts: factsOf(attempt), parent: outgoing?.trace ?? null })
+  try {
+    const outcome = await span.within(() => send(span.traceparent ?? outgoing?.trace ?? null))
+    const { result, status } = outcome
+    if (status !== null) span.add({ 'http.response.status_code': status })
+    span.end(result === 'delivered' ? undefined : status === null ? result : String(status))
+    return outcome
+  } catch (error) {
+    span.end('fault')
+    throw error
   }
 }

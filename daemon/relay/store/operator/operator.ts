@@ -1,12 +1,11 @@
 /** The relay store for an operator: looking, resending and skipping, while a relay works on it or not. */
 import type { DeliveryRow } from '../../../../lib/relay/relay-admin.ts'
-import { among, given, nextVersion, type Plan, type RelayDatabase, type Rows, rows, type SqlValue } from '../database.ts'
+import { among, given, nextVersion, type Plan, type RelayDatabase, type Rows, row, rows, type SqlValue } from '../database.ts'
 import { endpointOf } from '../endpoint/endpoint-row.ts'
 import type { Endpoint } from '../endpoint/relay-endpoint.ts'
 import { hoursOf } from '../hours.ts'
 import type { Notice } from '../notice.ts'
 import { keepNotices } from '../plans/kept.ts'
-import { disable, resetEndpoint } from '../plans/reset-endpoint.ts'
 import { blocked, iso, namesIn, number, numberOrNull, text, textOrNull, unsorted } from '../rows.ts'
 import { allEndpoints, endpointsStatus, networkStatus } from './endpoint-status.ts'
 import type { DeliverySearch, Due, EngineStatus, OperatorStore } from './operator-store.ts'
@@ -182,4 +181,22 @@ async function skip(
     if (left === 0) break
   }
   return skipped
+}
+
+/**
+ * Resets an endpoint; the relay that sends to it is notified.
+ * @param enable lifts also that the relay disabled it
+ */
+const resetEndpoint = (database: RelayDatabase, ref: number, enable: boolean): Plan<void> =>
+  define(database, ref, `fresh_starts = fresh_starts + 1${enable ? ', disabled = NULL' : ''}`, [])
+
+/** Sends nothing more to an endpoint, until `resetEndpoint` enables it or its definition changes. A reason that is there stays. */
+const disable = (database: RelayDatabase, ref: number, reason: string): Plan<void> =>
+  define(database, ref, 'disabled = coalesce(disabled, ?3)', [reason])
+
+function* define(database: RelayDatabase, ref: number, change: string, values: readonly string[]): Plan<void> {
+  const version = yield* nextVersion()
+  const sql = `UPDATE $schema.endpoints SET ${change}, defined = ?2 WHERE ref = ?1 AND removed_at IS NULL`
+  yield* row(sql, [ref, version, ...values])
+  yield* database.touch([ref], version)
 }

@@ -2,13 +2,15 @@
  * Ingests commits of the outbox table, in one transaction that removes them from it. Where they hold nothing but events, as nearly all do,
  * it is a single statement.
  */
+import { quoted } from '../../../../adapters/sql/dialect.ts'
 import { type OutboxCommit, type OutboxPart, outboxReader, takeFromOutbox } from '../../../../adapters/storage/postgres/outbox.ts'
 import { maxCounted } from '../../../../lib/outbox/source.ts'
+import type { Addressed } from '../endpoint/endpoint-index.ts'
 import { countDeliveries, type Ingester } from '../plans/ingest.ts'
-import { number } from '../rows.ts'
+import { number, textOrNull } from '../rows.ts'
 import type { Ingested } from '../store.ts'
-import { type PostgresDatabase, type Session, waitForDisk } from './database.ts'
-import { moveEvents } from './move-events.ts'
+import { durably, type PostgresDatabase, type Session, waitForDisk } from './database.ts'
+import { insertion, valuesOf } from './events.ts'
 
 /** Bytes ingested per batch. They are parsed in one go, and other relays take one for dead that does nothing else for too long. */
 const pieceBytes = 2 * 1024 * 1024
@@ -137,4 +139,52 @@ export function outboxTable(database: PostgresDatabase, ingester: Ingester): Out
       return done
     },
   }
+}
+
+/** Commits as they were read, which hold nothing but events. */
+interface ReadCommits {
+  /** Their places in the outbox. */
+  readonly places: readonly number[]
+  readonly events: readonly Addressed[]
+  /** The version up to which the endpoints are known that the events go to. */
+  readonly known: number
+}
+
+/**
+ * Nothing happens unless all is as it was read: no transaction holds the version, no endpoint has changed, and the commits are still there. The
+ * statement sees the database as it was when it began. So the version has to be the one of then: every ingest changes it.
+ *
+ * ?17: the version of the endpoints. ?18: places in the outbox.
+ */
+const moving = (outbox: string) => `
+  WITH free AS (
+    SELECT m.name FROM $schema.meta m
+    WHERE m.name = 'version' AND m.value = (SELECT value FROM $schema.meta WHERE name = 'version') FOR UPDATE OF m SKIP LOCKED),
+  held AS (
+    UPDATE $schema.meta m SET value = m.value + 1 FROM free
+    WHERE m.name = free.name AND NOT EXISTS (SELECT 1 FROM $schema.endpoints WHERE defined > ?17::bigint)
+      AND (SELECT count(*) FROM ${outbox} WHERE "seq" = ANY (?18::bigint[])) = cardinality(?18::bigint[])
+    RETURNING m.value AS version),
+  claimed AS (DELETE FROM ${outbox} o USING held WHERE o."seq" = ANY (?18::bigint[])),
+  ${insertion(', held')},
+  touched AS (
+    UPDATE $schema.leases l SET touched = held.version FROM held WHERE l.endpoint = ANY (ARRAY (SELECT endpoint FROM addressed)))
+  SELECT version, (SELECT array_to_json(array_agg(event_id)) FROM given WHERE event_id NOT IN (SELECT event_id FROM fresh)) AS present,
+    ${durably} FROM held`
+
+/**
+ * Moves commits out of the outbox into the store, by one statement: a relay that stops before or after it holds no lock.
+ * @returns `undefined` when something was in the way; else the version, and the ids of events that were there before
+ */
+async function moveEvents(
+  database: PostgresDatabase,
+  { places, events, known }: ReadCommits,
+  received_at: number,
+  due: number,
+): Promise<{ readonly version: number; readonly present: ReadonlySet<string> } | undefined> {
+  const outbox = `${quoted(database.schema)}."outbox"`
+  const [moved] = await database.rows(moving(outbox), [...valuesOf(events, received_at, due), known, places])
+  if (!moved) return undefined
+  const present = textOrNull(moved, 'present')
+  return { version: number(moved, 'version'), present: new Set(present === null ? [] : (JSON.parse(present) as string[])) }
 }

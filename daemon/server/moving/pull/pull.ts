@@ -1,18 +1,20 @@
 /** `folkmoot pull`: a network of any server of this API, into a storage. */
+import { systemChance } from '../../../../lib/base/chance.ts'
 import { counted } from '../../../../lib/base/counted.ts'
 import { isDay } from '../../../../lib/base/date-time.ts'
 import { isClientError } from '../../../../lib/client/index.ts'
-import { withLines } from '../../../../lib/host/audit/audited-work.ts'
+import { type WorkParts, withLines } from '../../../../lib/host/audit/audited-work.ts'
+import { createCommunity } from '../../../../lib/index.ts'
+import type { Storage } from '../../../../lib/storage/contract.ts'
 import { jsonLine } from '../../../json.ts'
 import { table } from '../../../table.ts'
 import { CommandFailure, UsageError } from '../../../usage.ts'
+import { commandActor } from '../../../user.ts'
 import { progressLine } from '../../commands/progress-line.ts'
-import { tokenOf } from '../../credentials/token.ts'
+import { tokenOf } from '../../credentials/secrets.ts'
 import { openStorage } from '../../storage/open.ts'
-import { columnsOfTable } from '../columns-of-table.ts'
 import { endOfRun, fromServer } from '../from-server.ts'
 import { namedGroups } from '../groups.ts'
-import { linesIn } from '../lines.ts'
 import { pacedClient } from '../paced-client.ts'
 import { type MovingHost, type Progress, showStage, showWaits } from '../progress.ts'
 import { type PulledList, type PullReport, pullNetwork } from './pull-network.ts'
@@ -110,4 +112,22 @@ function written(report: PullReport, width: number | undefined): string {
     ...report.not_given.map(({ table: name, columns }) => columnsOfTable(name, columns === 'all' ? ['all of it'] : columns)),
     'Make a key with `folkmoot keys create` before you serve it.',
   ].join('\n')
+}
+
+/** The way of lines into the audit of the storage, in the name of the user of the command. */
+function linesIn(storage: Storage): Pick<WorkParts<unknown>, 'record' | 'chance'> {
+  const { audit } = createCommunity({ storage }).by({ actor: commandActor() })
+  return { record: (entry) => audit.record(entry), chance: systemChance }
+}
+
+/** A table with something about its columns, in lines of at most 100 characters. */
+function columnsOfTable(name: string, columns: readonly string[]): string {
+  const lines = [`  ${name}:`]
+  for (const [index, column] of columns.entries()) {
+    const word = index === columns.length - 1 ? column : `${column},`
+    const longer = `${lines.at(-1)} ${word}`
+    if (longer.length > 100) lines.push(`    ${word}`)
+    else lines[lines.length - 1] = longer
+  }
+  return lines.join('\n')
 }

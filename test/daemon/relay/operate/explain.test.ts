@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { explain } from '../../../../daemon/relay/operate/commands/explain.ts'
+import { explain } from '../../../../daemon/relay/operate/commands/inspect.ts'
 import { bench, endpoint, event, receiver, status, until } from '../support.ts'
 
 test('explain says why an event was delivered to an endpoint, or was not', async () => {
