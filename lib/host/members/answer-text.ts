@@ -6,7 +6,11 @@ import { segmentTitled } from '../../rules/titles.ts'
 import type { ScopedTx } from '../../storage/scoped.ts'
 import type { AnswerRow, CustomFieldRow, SegmentRow } from '../../storage/tables/custom-fields.ts'
 
-const truths: Readonly<Record<string, boolean>> = { true: true, yes: true, false: false, no: false }
+/** Yes and no in the ways that files have them. */
+export const truths: Readonly<Record<string, boolean>> = {
+  ...{ true: true, yes: true, y: true, 1: true },
+  ...{ false: false, no: false, n: false, 0: false },
+}
 
 /**
  * The body of `answers.upsert` for an answer that is one text. Options are named by their titles, several with `;` between them.

@@ -4,7 +4,7 @@
  */
 import { isoTime } from '../../base/clock.ts'
 import { isDay } from '../../base/date-time.ts'
-import { type ApiError, fail, invalid, isApiError } from '../../errors.ts'
+import { fail, invalid, isApiError } from '../../errors.ts'
 import { BoolInput, IdInput, integerBetween, listUpTo, optional, Title } from '../../fields.ts'
 import { emailKey, membersByKeys } from '../../rules/members.ts'
 import { ownField } from '../../rules/segments.ts'
@@ -21,7 +21,7 @@ import type { AnyDirectCall } from '../direct-calls.ts'
 import type { Networks } from '../networks.ts'
 import type { Notify } from '../notifications/index.ts'
 import type { MemberActs } from './acts.ts'
-import { answerOfText, splitTitles } from './answer-text.ts'
+import { answerOfText, joinTitles, splitTitles, truths } from './answer-text.ts'
 import type { Together } from './together.ts'
 
 /** One person: values by column. A column is a field of members, `name`, `tags`, or the title of a custom field. Texts are trimmed. */
@@ -77,12 +77,14 @@ export interface ImportCounts {
   readonly refused: number
 }
 
+type Outcome = Exclude<keyof ImportCounts, 'rows'>
+
 /** What an import has done. */
 export interface ImportReport extends ImportCounts {
   readonly name: string
   /** Columns that are no field of a member, which were left out. */
   readonly ignored: readonly string[]
-  /** The first thousand rows and values that were refused. */
+  /** The first ten thousand rows and values that were refused. */
   readonly refusals: readonly ImportRefusal[]
 }
 
@@ -106,7 +108,7 @@ const Options = shape({
   more: optional(BoolInput),
 })
 
-const mostRefusals = 1000
+const mostRefusals = 10_000
 /** Rows of one transaction. */
 const batchSize = 100
 const account = ['email', 'first_name', 'last_name', 'role', 'member_type'] as const
@@ -163,18 +165,17 @@ export const importOf =
 
     async function runBatch(batch: readonly NumberedRow[]): Promise<void> {
       const people = batch.map((row) => readRow(row, byTitle, ignored))
-      const there = await changes.read(network, (tx) => knownBy(tx, people))
       const notes: ImportRefusal[] = []
-      const done = await together(async (calls, read) => {
+      const outcomes = await together(async (calls, read) => {
+        // It may run again, when nothing of the first time is there.
         notes.length = 0
-        const sum = { created: 0, updated: 0, known: 0, refused: 0 }
-        for (const person of people) {
-          const outcome = await importPerson(calls, read, person, there, notes)
-          sum[outcome]++
-        }
-        return sum
+        tagIds.clear()
+        const there = await read(network, (tx) => knownBy(tx, people))
+        const done: Outcome[] = []
+        for (const person of people) done.push(await importPerson(calls, read, person, there, notes))
+        return done
       }, quiet)
-      for (const outcome of ['created', 'updated', 'known', 'refused'] as const) counts[outcome] += done[outcome]
+      for (const outcome of outcomes) counts[outcome]++
       counts.rows += batch.length
       for (const note of notes) {
         if (refusals.length < mostRefusals) refusals.push(note)
@@ -189,10 +190,20 @@ export const importOf =
       person: Person,
       there: Map<string, MemberRow>,
       notes: ImportRefusal[],
-    ) {
+    ): Promise<Outcome> {
       const { row, email } = person
       const refuse = (reason: string, column: string | null, is_imported: boolean) =>
         notes.push({ row, email: email || null, column, reason, is_imported })
+      /** @returns the column; undefined if they are or have that already, as they should. @throws what is no refusal, such as a fault */
+      const refuseFor = (error: unknown, column: string | null, is_imported: boolean): string | null | undefined => {
+        if (!isApiError(error) || error.status >= 500) throw error
+        const { message } = error
+        if (/already (assigned|a member)/.test(message)) return undefined
+        const [word = ''] = message.split(/[ :]/, 1)
+        const named = column ?? (known.has(word) ? word : null)
+        refuse(message.replace(/^visited_at/, 'last_visited_at'), named, is_imported)
+        return named
+      }
       const [first] = person.problems
       if (first) {
         for (const { column, reason } of person.problems) refuse(reason, column, false)
@@ -212,9 +223,8 @@ export const importOf =
             })
         id = (member as { id: Id }).id
       } catch (error) {
-        const refusal = refusalOf(error)
-        refuse(refusal.message, columnOf(refusal), false)
-        return 'refused'
+        // Another import may have made them in this moment.
+        return refuseFor(error, null, false) === undefined ? 'known' : 'refused'
       }
       // Twice in one file is once.
       if (!isThere) there.set(emailKey(email), { ...(holder ?? ({} as MemberRow)), id, state: 'active' })
@@ -222,14 +232,16 @@ export const importOf =
         try {
           await work()
         } catch (error) {
-          const { message } = refusalOf(error)
-          // They have it already, as they should.
-          if (!/already (assigned|a member of this space)/.test(message))
-            refuse(message.replace(/^visited_at/, 'last_visited_at'), column, true)
+          return refuseFor(error, column, true)
         }
       }
-      if (Object.keys(person.profile).length > 0)
-        await step(null, () => calls.notify.memberProfile({ network, member_id: id, ...person.profile }))
+      // Again without a value that was refused: the others are taken.
+      for (let given = Object.entries(person.profile); given.length > 0; ) {
+        const profile = Object.fromEntries(given)
+        const refused = await step(null, () => calls.notify.memberProfile({ network, member_id: id, ...profile }))
+        const rest = given.filter(([column]) => column !== refused)
+        given = rest.length < given.length ? rest : []
+      }
       const { visited } = person
       if (visited !== undefined)
         await step('last_visited_at', () => calls.notify.memberVisited({ network, member_id: id, visited_at: visited }))
@@ -283,15 +295,11 @@ interface Person {
   readonly problems: readonly { readonly column: string; readonly reason: string }[]
 }
 
-const truths: Readonly<Record<string, boolean>> = {
-  true: true,
-  yes: true,
-  y: true,
-  1: true,
-  false: false,
-  no: false,
-  n: false,
-  0: false,
+/** Lists are texts with semicolons, other objects are JSON. */
+const textOfValue = (value: unknown): string => {
+  if (typeof value !== 'object' || value === null) return String(value ?? '').trim()
+  const isList = Array.isArray(value) && typeof value[0] !== 'object'
+  return isList ? joinTitles(value.map((title) => ({ title: String(title) }))) : JSON.stringify(value)
 }
 
 function readRow({ number, values }: NumberedRow, byTitle: ReadonlyMap<string, CustomFieldRow>, ignored: Set<string>): Person {
@@ -299,7 +307,7 @@ function readRow({ number, values }: NumberedRow, byTitle: ReadonlyMap<string, C
   const own: { field: CustomFieldRow; text: string }[] = []
   for (const [given, value] of Object.entries(values)) {
     const column = given.trim().toLowerCase()
-    const text = value === null || value === undefined ? '' : String(value).trim()
+    const text = textOfValue(value)
     const field = byTitle.get(column)
     if (known.has(column)) texts.set(column, text)
     else if (field && field.response_type !== 'tag' && field.response_type !== 'badge') {
@@ -312,14 +320,14 @@ function readRow({ number, values }: NumberedRow, byTitle: ReadonlyMap<string, C
   const visited = texts.get('last_visited_at') ?? ''
   const named = whole === '' ? {} : { first_name: whole.split(/\s+/, 1)[0] ?? '', last_name: whole.replace(/^\S+\s*/, '') }
   const problems: { column: string; reason: string }[] = []
+  const refuse = (column: string, rule: string) => problems.push({ column, reason: `${column} ${rule}` })
   const email = texts.get('email') ?? ''
-  if (email === '') problems.push({ column: 'email', reason: 'email is required' })
+  if (email === '') refuse('email', 'is required')
   if ((texts.get('state') || 'active').toLowerCase() !== 'active')
-    problems.push({ column: 'state', reason: 'state must be active: former members are not imported' })
+    refuse('state', 'must be active: former members are not imported')
   const { commercial_email_consent: consent, ...profiled } = some(profile)
   const consents = consent === undefined ? undefined : truths[consent.toLowerCase()]
-  if (consent !== undefined && consents === undefined)
-    problems.push({ column: 'commercial_email_consent', reason: 'commercial_email_consent must be yes or no' })
+  if (consent !== undefined && consents === undefined) refuse('commercial_email_consent', 'must be yes or no')
   const lower = Object.fromEntries(
     Object.entries(some(['role', 'member_type'])).map(([name, text]) => [name, text.toLowerCase()]),
   )
@@ -352,16 +360,4 @@ async function knownBy(tx: ScopedTx, people: readonly Person[]): Promise<Map<str
   const email_key = [...new Set(people.map(({ email }) => emailKey(email)))]
   const rows = await membersByKeys(tx, email_key)
   return new Map(rows.map((row) => [row.email_key ?? '', row]))
-}
-
-/** @throws what is no refusal, such as a fault of the storage */
-function refusalOf(error: unknown): ApiError {
-  if (isApiError(error) && error.status < 500) return error
-  throw error
-}
-
-/** The column that a sentence begins with. */
-const columnOf = ({ message }: ApiError): string | null => {
-  const [word = ''] = message.split(/[ :]/, 1)
-  return known.has(word) ? word : null
 }

@@ -1,7 +1,9 @@
 /** Members from a file: each row by the operations, a hundred in a transaction, twice is once. */
 import { expect, test } from 'vitest'
 import type { ImportRefusal, ImportRow } from '../../../lib/index.ts'
+import { Conflict, type OutboxWriter, type Storage } from '../../../lib/storage/contract.ts'
 import { createTestCommunity, type TestCommunity } from '../../support/community.ts'
+import { testStorage } from '../../support/engines.ts'
 import { createMembers } from '../../support/members.ts'
 import { newSpace, typesOf } from '../../support/records.ts'
 
@@ -74,6 +76,41 @@ test('an address is imported once, in one file and in two', async () => {
   expect(await active(run)).toEqual(['Ada', 'ben', 'grace'])
 })
 
+/** A storage in which every transaction that writes loses its first race, after its work. */
+function losing(storage: Storage): Storage {
+  let writes = 0
+  const transaction: Storage['transaction'] = (work, options) =>
+    storage.transaction(async (tx) => {
+      const result = await work(tx)
+      if (options?.readOnly !== true && writes++ % 2 === 0) throw new Conflict('members 1')
+      return result
+    }, options)
+  return { ...storage, transaction }
+}
+
+test('a batch that loses a race imports every row when it runs again', async () => {
+  const outbox: OutboxWriter = { append: async () => {}, close: async () => {} }
+  const run = await createTestCommunity({ storage: losing(await testStorage(outbox)) })
+  const rows = Array.from({ length: 150 }, (_, n) => person(`m${n}`, { tags: `Founder; Row ${n % 3}` }))
+  const { report, refused } = await importing(run, rows, { name: 'Spring' })
+  expect(refused).toEqual([])
+  expect(report).toMatchObject({ rows: 150, created: 150, known: 0 })
+  const tags = (await run.community.tags.list(network, { kind: 'tag' })).items
+  expect(Object.fromEntries(tags.map(({ title, member_count }) => [title, member_count]))).toEqual({
+    ...{ Spring: 150, Founder: 150 },
+    ...{ 'Row 0': 50, 'Row 1': 50, 'Row 2': 50 },
+  })
+})
+
+test('two imports of one file at the same time import each row once, and refuse none', async () => {
+  const run = await createTestCommunity()
+  const rows = Array.from({ length: 250 }, (_, n) => person(`m${n}`, { tags: 'Founder' }))
+  const both = await Promise.all([importing(run, rows, { name: 'Spring' }), importing(run, rows, { name: 'Spring' })])
+  expect(both.flatMap(({ refused }) => refused)).toEqual([])
+  expect(both.reduce((sum, { report }) => sum + report.created, 0)).toBe(250)
+  expect(both.map(({ report }) => report.created + report.known)).toEqual([250, 250])
+})
+
 test('with update a member who is there gets what the row says', async () => {
   const run = await createTestCommunity()
   await createMembers(run, 'Grace')
@@ -111,6 +148,44 @@ test('a row that is refused names its column and reason, and stops no other row'
   expect(refused[5]?.reason).toBe('Age must be a whole number, got "old"')
   expect(await active(run)).toEqual(['Ada', 'grace', 'hal', 'ida'])
   expect(typesOf(run.newEvents()).filter((type) => type === 'MemberJoinedHook')).toHaveLength(3)
+})
+
+test('the other values of a profile are taken when one is refused', async () => {
+  const run = await createTestCommunity()
+  const wrong = { avatar: 'none', location: 'x'.repeat(300) }
+  const rows = [person('grace', { bio: 'Paints', commercial_email_consent: '1', ...wrong })]
+  const { report, refused } = await importing(run, rows)
+  expect(report).toMatchObject({ created: 1, refused: 0 })
+  expect(refused.map(({ column, is_imported }) => [column, is_imported]).toSorted()).toEqual([
+    ['avatar', true],
+    ['location', true],
+  ])
+  const [grace] = (await run.community.members.list(network, { q: 'grace@example.org' })).items
+  expect(await run.community.members.get(network, grace?.id ?? '')).toMatchObject({
+    ...{ bio: 'Paints', commercial_email_consent: true, avatar: null, location: null },
+  })
+})
+
+test('lists and objects of NDJSON are read as titles and as JSON', async () => {
+  const run = await createTestCommunity()
+  for (const [title, response_type] of [
+    ['Places', 'multi_location'],
+    ['Vegan', 'boolean'],
+  ] as const)
+    await run.community.call('custom_fields.create', { network, body: { title, response_type, ...open } })
+  const Places = [{ label: 'Ulm', latitude: 48.4, longitude: 10 }]
+  const { refused } = await importing(run, [
+    person('grace', { tags: ['Founder', 'a; b'], Places, Vegan: true }),
+    person('ben', { tags: [], Places: JSON.stringify(Places), Vegan: '1' }),
+    person('eve', { location: { town: 'Ulm' }, Vegan: 'N' }),
+  ])
+  expect(refused).toEqual([])
+  const exported: ImportRow[] = []
+  for await (const row of run.community.export(network, { what: 'members', trueAddresses: true })) exported.push(row)
+  const named = (name: string) => exported.find(({ first_name }) => first_name === name)
+  expect(String(named('grace')?.['tags'])).toMatch(/Founder; "a; b"/)
+  for (const name of ['grace', 'ben']) expect(named(name)).toMatchObject({ Places: JSON.stringify(Places), Vegan: 'true' })
+  expect(named('eve')).toMatchObject({ location: '{"town":"Ulm"}', Vegan: 'false' })
 })
 
 test('a quiet import sends no event, and the audit says so', async () => {
