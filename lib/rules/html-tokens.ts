@@ -42,8 +42,10 @@ export function walkHtml(html: string, visitor: HtmlVisitor): void {
     { decodeEntities: false },
     {
       ontext(start, end) {
+        // The beginning of `<script`, where everything ends, comes without its bracket.
+        const begin = rest === start - 1 ? rest : start
         rest = end
-        if (!isUnread) visitor.text(decoded(html.slice(start, end)))
+        if (!isUnread) visitor.text(decoded(html.slice(begin, end)))
       },
       onopentagname(start, end) {
         name = html.slice(start, end).toLowerCase()

@@ -115,6 +115,14 @@ test.each([
   expect(commentHtml(html)).toBe(html)
 })
 
+test.each([...'abcdefghijklmnopqrstuvwxyz', 'Sc', 'script', 'sty', 'titl', 'plaintex', 'b c="d', '/p', '/sc'])(
+  'the tag <%s at the end, which does not end, is text',
+  (tag) => {
+    expect(commentHtml(`a <${tag}`)).toBe(`a &lt;${tag}`)
+    expect(textOfHtml(`a <${tag}`)).toBe(`a <${tag}`)
+  },
+)
+
 test.each([
   'javascript:alert(1)',
   ' JaVaScript:alert(1)',
