@@ -27,7 +27,7 @@ import {
 } from '../ui/parts.ts'
 
 const pageSize = 100
-/** Tags that a tag can be merged into are chosen from this many. */
+/** Tags that a tag can be merged into are chosen from this many; of more than that an id is given. */
 const mostChoices = 1000
 const kinds = ['tag', 'badge'] as const
 type Kind = (typeof kinds)[number]
@@ -57,7 +57,7 @@ function row(view: View, { id, kind, title, description, color, member_count }: 
   const to = (verb: string, label: string) =>
     html`<a href="${view.link(`labels/${kind}/${id}/${verb}`)}" ${verb === 'delete' && html`data-dialog`}>${label}<span class="sr"> ${title}</span></a> `
   return html`<tr><th scope="row">${own(title)}${description && html`<br><span class="small soft url">${own(description)}</span>`}</th>
-<td data-label="Members">${member_count === 0 ? badge('warn', 'unused') : html`<a href="${view.link('members', { [`${kind}_id`]: id })}">${number(member_count)}<span class="sr"> with ${title}</span></a>`}</td><td data-label="Colour">${swatch(color)}</td>
+<td data-label="Id"><code class="keep">${id}</code></td><td data-label="Members">${member_count === 0 ? badge('warn', 'unused') : html`<a href="${view.link('members', { [`${kind}_id`]: id })}">${number(member_count)}<span class="sr"> with ${title}</span></a>`}</td><td data-label="Colour">${swatch(color)}</td>
 <td>${may(view.visitor, 'tags.update') && to('edit', 'Change')}${kind === 'tag' && may(view.visitor, 'tags.merge') && to('merge', 'Merge')}${may(view.visitor, 'tags.delete') && to('delete', 'Delete')}</td></tr>`
 }
 
@@ -79,7 +79,7 @@ async function list(view: View): Promise<PanelResponse> {
   const kept = { kind, unused: isUnused ? '1' : '' }
   const actions = html`<span class="sr">Actions</span>`
   const rows = items.map((each) => row(view, each))
-  const columns = ['Title', 'Members', 'Colour', actions]
+  const columns = ['Title', 'Id', 'Members', 'Colour', actions]
   const done = results.get(query.get('done'))
   const content = html`<div class="head"><h1>Tags and badges</h1>${may(view.visitor, 'tags.create') && html`<a class="button" href="${view.link('labels/new')}">Add a tag</a>`}</div>
 <p class="soft">In the order of their creation, with the number of members who carry each.</p>
@@ -178,10 +178,19 @@ async function confirmMerge(view: View): Promise<PanelResponse> {
     const question = { title: 'Merge these tags?', text, button: 'Merge the tags', back }
     return confirmPage(view, question, ({ tags }) => tags.merge(view.id, id, into))
   }
-  const { items } = await view.community.tags.list(view.id, { limit: mostChoices })
+  const { items, next } = await view.community.tags.list(view.id, { limit: mostChoices })
   const others = items.filter((each) => each.id !== id)
+  const [name, label] = ['into', 'Its members get this tag instead']
+  const choice =
+    next === null
+      ? field(
+          { name, label },
+          (attributes) =>
+            html`<select ${attributes} required>${option('', 'choose', '')}${others.map((each) => option(each.id, each.title, ''))}</select>`,
+        )
+      : input({ name, label: `${label} (id)` }, '', html`type="text" required`)
   const content = html`<h1>Merge the tag “${own(title)}”</h1><form method="get">
-${field({ name: 'into', label: 'Its members get this tag instead' }, (attributes) => html`<select ${attributes} required>${option('', 'choose', '')}${others.map((each) => option(each.id, each.title, ''))}</select>`)}
+${choice}
 <p class="row"><button class="primary">Go on</button> <a class="button" href="${back}">Cancel</a></p></form>`
   return page(layout(view, 'Merge a tag', content))
 }

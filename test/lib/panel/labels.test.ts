@@ -74,6 +74,16 @@ test('a tag is added with a colour, and a wrong value is refused next to its fie
   expect(await lines()).toEqual([{ action: 'tag.created', subject, details: { color: '#00aa00' } }])
 })
 
+test('of more tags than fit into a choice any can be merged into, by the id that the list shows', async () => {
+  const { get, gardener, community } = await panelWithTags()
+  for (let n = 0; n < 999; n++) await community.call('tags.create', { network, body: { title: `Tag ${n}` } })
+  const last = await community.call('tags.create', { network, body: { title: 'The last one' } })
+  expect((await get(`1/labels?unused=1&after=${Number(last.id) - 1}`)).text).toContain(`<code class="keep">${last.id}</code>`)
+  const path = `1/labels/tag/${gardener}/merge`
+  expect((await get(path)).text).toMatch(/<label for="into">[^<]*\(id\)<\/label>\s*<input id="into"/)
+  expect((await get(`${path}?into=${last.id}`)).text).toContain('The last one')
+})
+
 test('a tag is merged into another after a choice and a preview', async () => {
   const { get, post, gardener, gardening, titles, lines } = await panelWithTags()
   const path = `1/labels/tag/${gardener}/merge`
