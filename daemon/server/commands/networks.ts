@@ -88,6 +88,9 @@ export async function updateNetwork(name: string | undefined, flags: ChangeFlags
   await withChanges(flags, out, async (operator) => {
     const { id } = await networkOf(operator, name, 'after the command')
     const network = await inOptions(operator.networks.update(id, changes))
-    showOne(out, flags, network, `Network ${network.subdomain} is changed.`)
+    const { subdomain, read_only } = network
+    const end = `\`folkmoot networks update ${subdomain} --no-read-only\` takes writes again`
+    const state = read_only ? `is read-only: every write gets a 503. ${end}` : 'takes writes again'
+    showOne(out, flags, network, `Network ${subdomain} ${flags.readOnly === undefined ? 'is changed' : state}.`)
   })
 }

@@ -69,7 +69,12 @@ test('networks are listed, shown and changed; what is left out stays', async () 
   expect(await one('networks', 'update', '--read-only')).toMatchObject({ title: 'Friends', read_only: true })
   expect(await text('networks', 'list')).toMatch(/refused/)
   expect(await refusal('networks', 'update', '--title', 'Others')).toMatch(/read-only/)
+  expect(await text('networks', 'update', '--read-only')).toBe(
+    'Network paint-pals is read-only: every write gets a 503. `folkmoot networks update paint-pals --no-read-only` takes writes again.',
+  )
   expect(await one('networks', 'update', '--no-read-only')).toMatchObject({ title: 'Friends', read_only: false })
+  expect(await text('networks', 'update', '--no-read-only')).toBe('Network paint-pals takes writes again.')
+  expect(await text('networks', 'update', '--title', 'Friends')).toBe('Network paint-pals is changed.')
   expect(await one('networks', 'show', network.id)).toEqual((await all('networks', 'list'))[0])
   expect(await text('networks', 'list')).toContain('paint-pals')
   expect(await refusal('networks', 'update')).toMatch(/^name a change: --title/)
@@ -193,6 +198,8 @@ test('members are imported from CSV and NDJSON, and refused rows are listed', as
   const tag = (await all('tags', 'list')).find(({ title }) => title === 'Spring')
   expect(tag).toMatchObject({ member_count: 2 })
   expect(await all('members', 'list', '--tag-id', tag?.id ?? '')).toHaveLength(2)
+  const [grace] = await all('members', 'list', '--search', 'grace')
+  expect(await text('members', 'show', grace.id)).toMatch(/\ntimeline:\n.* Grace Oak got the tag “Spring”, by \S/s)
 })
 
 test('an import of several calls has one beginning and one end in the audit, and numbers its refused rows', async () => {

@@ -1,6 +1,7 @@
 /** `folkmoot members show`, `ban`, `remove` and `role`: one member. */
 import { defined } from '../../../../lib/base/defined.ts'
-import { detailsText } from '../../../../lib/host/audit/details.ts'
+import { plainSentence } from '../../../../lib/events/sentences.ts'
+import { happened } from '../../../../lib/host/members/happened.ts'
 import type { Block, MemberListing, MemberProfile } from '../../../../lib/index.ts'
 import type { Output } from '../../../output.ts'
 import type { Operator } from '../../control/calls.ts'
@@ -94,8 +95,8 @@ function profileText(member: MemberProfile): string {
   }
   const lines = Object.entries(facts).flatMap(([name, value]) => (value ? [`${`${name}:`.padEnd(15)}${value}`] : []))
   const done = member.timeline.items.map(
-    ({ at, action, actor, key_id, about, details }) =>
-      `  ${at} ${[action, about.join(', '), detailsText(details)].filter(Boolean).join(' ')}, by ${key_id === null ? '' : 'key '}${actor}`,
+    (entry) =>
+      `  ${entry.at} ${plainSentence(happened(nameOf(member) || `member ${member.id}`, entry))}, by ${entry.key_id === null ? '' : 'key '}${entry.actor}`,
   )
   return [...lines, ...(done.length > 0 ? ['timeline:', ...done] : [])].join('\n')
 }

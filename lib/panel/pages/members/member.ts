@@ -1,9 +1,7 @@
 /** The page of a member: everything that the network keeps about them, and what can be done to them. */
 import { isStorableId } from '../../../base/ids.ts'
 import { found } from '../../../errors.ts'
-import { webhookName } from '../../../events/catalogue.ts'
-import { sentenceOf } from '../../../events/sentences.ts'
-import { detailsText } from '../../../host/audit/details.ts'
+import { happened } from '../../../host/members/happened.ts'
 import type { Block, MemberProfile, TimelineEntry } from '../../../host/members/profile.ts'
 import { layout } from '../../layout/layout.ts'
 import { answerFields, masksNames, nameIn, personal, personLink, stateOf } from '../../layout/person.ts'
@@ -30,33 +28,12 @@ function answerText(view: View, { answer }: MemberProfile['answers']['items'][nu
   return [...values, ...chosen, ...places].map((each, at) => html`${at > 0 && ', '}${each}`)
 }
 
-/** Of the host's acts. Events have sentences. */
-const words: Readonly<Record<string, string>> = {
-  'member.role_changed': 'changed role',
-  'member.added': 'was added',
-  'member.banned': 'was banned',
-  'member.removed': 'was removed',
-  'member.unbanned': 'may join again',
-  'member.erased': 'was erased',
-}
-
-/** The sentence of an event, of which the history has names instead of records. */
-function eventSentence(view: View, member: MemberProfile, action: string, about: readonly string[]): Html {
+function entryOf(view: View, member: MemberProfile, entry: TimelineEntry): Html {
+  const { at, actor, key_id } = entry
   const name = masksNames(view) ? '•••' : `${member.first_name} ${member.last_name}`.trim() || `member ${member.id}`
-  const what = about.join(', ')
-  const names = what === '' ? {} : { place: what, tag: what, badge: what, plan: what }
-  const sentence = sentenceOf(action, { member: name, first_name: name, member_first_name: name, ...names })
-  return html`${sentence.map((each) => (typeof each === 'string' ? each : own(each.text)))}`
-}
-
-/** What was done, in words. Reasons stand elsewhere, where they can be masked. */
-function happened(view: View, member: MemberProfile, { at, actor, action, key_id, about, details }: TimelineEntry): Html {
-  // Of an erased member the values are gone.
-  const isChange = ['role', 'member_type', 'state'].some((name) => name in details)
-  const did = words[action] ?? (webhookName(action) ? eventSentence(view, member, action, about) : action)
-  const changed = isChange ? ` (${detailsText(details).replace(/^(?:role|state): /, '')})` : ''
+  const did = happened(name, entry).map((each) => (typeof each === 'string' ? each : own(each.text)))
   const by = key_id === null ? view.link('audit', { actor }) : view.link('keys')
-  return html`${time(at)}: ${did}${changed}, by ${key_id !== null && 'key '}<a href="${by}">${own(actor)}</a>`
+  return html`${time(at)}: ${did}, by ${key_id !== null && 'key '}<a href="${by}">${own(actor)}</a>`
 }
 
 const price = (amount: number, currency: string): string => `${(amount / 100).toFixed(2)} ${currency}`
@@ -69,7 +46,7 @@ function blocksOf(view: View, member: MemberProfile): Html {
     html`<a href="${view.link('members', { [filter]: id })}">${own(name)}</a>`
   const about = { subject: `member:${member.id}` }
   return html`<div class="grid">
-${block('Timeline', member.timeline, (entry) => happened(view, member, entry), html`<a href="${view.link('audit', about)}">In the audit</a>`)}
+${block('Timeline', member.timeline, (entry) => entryOf(view, member, entry), html`<a href="${view.link('audit', about)}">In the audit</a>`)}
 ${block('Spaces', member.spaces, ({ id, name, role, since }) => html`${alike('space_id', id, name)}${role !== null && html` ${badge('calm', role)}`}<br><span class="small soft">since ${time(since)}</span>`)}
 ${block('Plans', member.plans, ({ id, name, source, since }) => html`${alike('plan_id', id, name)}<br><span class="small soft">by ${source}, since ${time(since)}</span>`)}
 ${block('Subscriptions', member.subscriptions, ({ plan, amount, currency, status, purchased_at }) => html`${own(plan ?? '–')}: ${price(amount, currency)}, ${status}, ${time(purchased_at)}`)}
