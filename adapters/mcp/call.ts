@@ -1,8 +1,9 @@
 /** One call of a tool: its arguments become a request of the client, and the response becomes the result. */
 import { isObject } from '../../lib/base/json-object.ts'
 import { type Client, isClientError } from '../../lib/client/index.ts'
+import { idsIn } from '../../lib/client/names.ts'
 import { type ListPage, readPageFor } from './pages.ts'
-import { idsIn, isList } from './schema.ts'
+import { isList } from './schema.ts'
 import { shortened } from './shorten.ts'
 import type { AnyTool, Arguments, Tool } from './tool.ts'
 

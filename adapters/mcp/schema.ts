@@ -1,13 +1,11 @@
 /** The JSON Schema of a tool's arguments: the ids of the path, the query and the body of its operation. */
 import type * as v from 'valibot'
+import { idsIn } from '../../lib/client/names.ts'
 import { defaultTextLimits, isPaged, type JsonSchema } from '../../lib/fields.ts'
 import { mostCounted } from '../../lib/kernel/page.ts'
 import { idInPath } from '../../lib/openapi/parts.ts'
 import { isOptional, schemaWriter } from '../../lib/openapi/schema.ts'
 import type { AnyOperation } from '../../lib/operation.ts'
-
-/** The names of the ids in a path, in order. */
-export const idsIn = (path: string): readonly string[] => [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
 
 /** Whether an operation returns pages on request. */
 export const isList = ({ method, returns }: AnyOperation): boolean =>

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { shown } from '../base/describe-value.ts'
 import { nearest } from '../base/suggest.ts'
+import { idsIn } from '../client/names.ts'
 import { IdInput, optional } from '../fields.ts'
 import type { Pipeline } from '../kernel/pipeline.ts'
 import { refusingTrouble } from '../kernel/storage-errors.ts'
@@ -32,7 +33,7 @@ function schemaOf(operation: AnyOperation) {
 
 /** The argument of a direct call. The body is checked by the operation's own schema, as a request's. */
 function makeSchema({ path }: AnyOperation) {
-  const names = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+  const names = idsIn(path)
   const params = shape(Object.fromEntries(names.map((name) => [name, IdInput])))
   return shape({
     network: NetworkName,

@@ -1,4 +1,5 @@
 /** A body that arrives in parts. */
+import { joined } from '../base/bytes.ts'
 
 /**
  * A part costs about 200 bytes of memory besides its own, and a client may send a body byte by byte. So this many parts in a row
@@ -28,14 +29,4 @@ export function createPieces(): Pieces {
     },
     whole: () => (pieces.length === 1 && pieces[0] ? pieces[0] : joined(pieces)),
   }
-}
-
-function joined(pieces: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
-  let offset = 0
-  for (const piece of pieces) {
-    whole.set(piece, offset)
-    offset += piece.length
-  }
-  return whole
 }

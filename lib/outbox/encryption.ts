@@ -7,6 +7,7 @@
  * - **Key ring**: the encryption keys in their order. The first one encrypts, and all of them decrypt.
  * - **Credentials**: the key, the signing secrets and the headers of an endpoint, with those that were replaced.
  */
+import { fromBase64url, toBase64url } from '../base/bytes.ts'
 import { sha256 } from '../base/sha256.ts'
 import type { Header } from './headers.ts'
 import type { EndpointUpsert, ReplacedSecret } from './record.ts'
@@ -67,7 +68,7 @@ export const hasEncrypted = ({ key, secrets, old_keys, old_secrets, headers }: C
 
 /** The 32 bytes of an encryption key in base64 or base64url; `undefined` for anything else. */
 export const encryptionKeyBytes = (text: unknown): Uint8Array<ArrayBuffer> | undefined =>
-  typeof text === 'string' && /^[A-Za-z0-9+/_-]{43}=?$/.test(text) ? fromBase64(text) : undefined
+  typeof text === 'string' && /^[A-Za-z0-9+/_-]{43}=?$/.test(text) ? fromBase64url(text) : undefined
 
 interface RingKey {
   readonly id: string
@@ -101,7 +102,7 @@ export function keyRing(keys: readonly string[]): KeyRing {
     const found = (await load()).find((each) => each.id === id)
     if (!found) return { problem: `is encrypted with the encryption key ${id}, which is missing: add it to ${howGiven}` }
     try {
-      const whole = fromBase64(data)
+      const whole = fromBase64url(data) ?? new Uint8Array()
       const [iv, content] = [whole.slice(0, nonceLength), whole.slice(nonceLength)]
       const plain = await crypto.subtle.decrypt({ name: 'AES-GCM', iv, additionalData: about }, found.key, content)
       return { text: decoder.decode(plain) }
@@ -177,12 +178,3 @@ async function ringKey(bytes: Uint8Array<ArrayBuffer>): Promise<RingKey> {
   const key = await crypto.subtle.importKey('raw', bytes, 'AES-GCM', false, ['encrypt', 'decrypt'])
   return { id: (await sha256(bytes)).slice(0, 16), key }
 }
-
-const toBase64url = (bytes: Uint8Array): string =>
-  btoa(String.fromCharCode(...bytes))
-    .replace(/\+/g, '-')
-    .replace(/\//g, '_')
-    .replace(/=+$/, '')
-
-const fromBase64 = (text: string): Uint8Array<ArrayBuffer> =>
-  Uint8Array.from(atob(text.replace(/-/g, '+').replace(/_/g, '/')), (letter) => letter.charCodeAt(0))

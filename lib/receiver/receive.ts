@@ -1,6 +1,6 @@
+import { areEqualTexts, type Bytes } from '../base/bytes.ts'
 import { systemClock } from '../base/clock.ts'
 import { changedHeader } from '../outbox/headers.ts'
-import { areEqualTexts, type Bytes } from './bytes.ts'
 import { isWebhookError, WebhookError } from './errors.ts'
 import { parseEvent, type ReceivedEvent } from './event.ts'
 import { requireOptions, requireStated } from './given-options.ts'

@@ -1,5 +1,5 @@
 /** The headers and the raw bytes of a request, in each of the forms in which frameworks hand it over. */
-import { type Bytes, joined, utf8 } from './bytes.ts'
+import { type Bytes, joined, utf8 } from '../base/bytes.ts'
 import { WebhookError } from './errors.ts'
 
 /**

@@ -2,7 +2,7 @@
  * Signing secrets in the text form of Standard Webhooks: a prefix and base64. `whsec_` is for HMAC-SHA256 (signature `v1`).
  * `whpk_` and `whsk_` are the public and the private key of ed25519 (signature `v1a`).
  */
-import { areEqual, type Bytes, fromBase64, joined, toBase64, utf8 } from './bytes.ts'
+import { areEqual, type Bytes, fromBase64, joined, toBase64, utf8 } from '../base/bytes.ts'
 
 /** Makes the signature of a content: `v1,…` or `v1a,…`. */
 export type Signer = (content: Bytes) => Promise<string>
@@ -21,8 +21,8 @@ const leastSecretBytes = 24
 const publicKeyBytes = 32
 const seedBytes = 32
 
-/** The bytes before the seed of an ed25519 key in PKCS #8. */
-const pkcs8 = new Uint8Array([0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20])
+/** The bytes before the seed of an ed25519 key in PKCS #8 (RFC 8410, section 7). */
+export const pkcs8 = new Uint8Array([0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20])
 
 const rules = {
   whsec_: `whsec_ and at least ${leastSecretBytes} bytes in base64`,

@@ -1,5 +1,5 @@
+import { utf8 } from '../base/bytes.ts'
 import { systemClock } from '../base/clock.ts'
-import { utf8 } from './bytes.ts'
 import { requireOptions, requireStated } from './given-options.ts'
 import { listProblem, signedContent, signerOf } from './secrets.ts'
 

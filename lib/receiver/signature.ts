@@ -1,5 +1,5 @@
 /** The Standard Webhooks headers of a delivery: `webhook-id`, `webhook-timestamp`, `webhook-signature`. */
-import { fromBase64 } from './bytes.ts'
+import { fromBase64 } from '../base/bytes.ts'
 import { WebhookError } from './errors.ts'
 import { type Signature, signedContent, verifierOf } from './secrets.ts'
 

@@ -1,15 +1,8 @@
 /** How values compare, for storages that do it themselves. */
-import type { ColumnType, Id } from './table.ts'
+import { compareIds } from '../base/ids.ts'
+import type { ColumnType } from './table.ts'
 
 export type Compare = (a: unknown, b: unknown) => number
-
-/**
- * Ids are decimal strings and compare as numbers: the longer one is the larger one.
- * @returns negative, zero or positive, as `Array.sort` takes it
- */
-export function compareIds(a: Id, b: Id): number {
-  return a.length - b.length || compareText(a, b)
-}
 
 const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 

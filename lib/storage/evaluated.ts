@@ -1,5 +1,6 @@
 /** Queries over tables of a host, whose functions know equality and order alone: other conditions are evaluated here. */
-import { compareIds, comparing } from './compare.ts'
+import { compareIds } from '../base/ids.ts'
+import { comparing } from './compare.ts'
 import { isFurther, meeting } from './conditions.ts'
 import type { Query } from './contract.ts'
 import { batchSize } from './rows-of.ts'

@@ -3,7 +3,8 @@
  * **group**, an array in the order of the column `by`, then of the id. A page is then a binary search and a slice, at any
  * position of the list.
  */
-import { type Compare, compareIds } from '../../../lib/storage/compare.ts'
+import { compareIds } from '../../../lib/base/ids.ts'
+import type { Compare } from '../../../lib/storage/compare.ts'
 import { type Conditions, keyOf, type StoredRow } from './row.ts'
 
 /** Which part of the rows a query wants. */

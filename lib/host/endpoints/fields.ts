@@ -1,5 +1,6 @@
 /** The fields of calls about webhook endpoints, and how tokens and secrets are made. */
 import * as v from 'valibot'
+import { toBase64, toBase64url } from '../../base/bytes.ts'
 import { type Chance, systemChance } from '../../base/chance.ts'
 import { isPlain } from '../../base/describe-value.ts'
 import { fail, invalid } from '../../errors.ts'
@@ -163,11 +164,8 @@ function eventRule(name: string, audience?: Audience): string {
   return `must be event types${whose}${such}, got ${JSON.stringify(name.slice(0, 100))}${remedy}`
 }
 
-const base64Of = (chance: Chance): string => btoa(String.fromCharCode(...chance.bytes(32)))
-
 /** A signing secret of 32 random bytes. */
-export const newSecret = (chance: Chance = systemChance): string => `whsec_${base64Of(chance)}`
+export const newSecret = (chance: Chance = systemChance): string => `whsec_${toBase64(chance.bytes(32))}`
 
 /** An endpoint's token of 32 random bytes, in base64url. */
-export const newEndpointToken = (chance: Chance = systemChance): string =>
-  base64Of(chance).replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '')
+export const newEndpointToken = (chance: Chance = systemChance): string => toBase64url(chance.bytes(32))

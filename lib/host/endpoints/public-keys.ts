@@ -1,15 +1,14 @@
 /** Pairs of ed25519 that sign: the private key is a secret of an endpoint, and its public half is shown, for receivers. */
+import { joined, toBase64 } from '../../base/bytes.ts'
 import { type Chance, systemChance } from '../../base/chance.ts'
+import { pkcs8 } from '../../receiver/secrets.ts'
 
-/** The bytes before the seed of an ed25519 key in PKCS #8 (RFC 8410, section 7). */
-const pkcs8 = [0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20]
 const seedBytes = 32
 
-const toBase64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes))
 const fromBase64 = (text: string): Uint8Array<ArrayBuffer> => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))
 
 async function publicHalf(seed: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
-  const key = await crypto.subtle.importKey('pkcs8', new Uint8Array([...pkcs8, ...seed]), 'Ed25519', true, ['sign'])
+  const key = await crypto.subtle.importKey('pkcs8', joined([pkcs8, seed]), 'Ed25519', true, ['sign'])
   const { x = '' } = await crypto.subtle.exportKey('jwk', key)
   return fromBase64(x.replace(/-/g, '+').replace(/_/g, '/'))
 }
@@ -26,5 +25,5 @@ export async function publicKeysOf(secrets: readonly string[]): Promise<readonly
 /** A new private key, with its public half behind it. */
 export async function newPrivateKey(chance: Chance = systemChance): Promise<string> {
   const seed = chance.bytes(seedBytes)
-  return `whsk_${toBase64(new Uint8Array([...seed, ...(await publicHalf(seed))]))}`
+  return `whsk_${toBase64(joined([seed, await publicHalf(seed)]))}`
 }

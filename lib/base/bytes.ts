@@ -20,6 +20,13 @@ export function fromBase64(text: string): Bytes | undefined {
 /** Bytes as standard base64. */
 export const toBase64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes))
 
+/** Bytes as base64url, without padding. */
+export const toBase64url = (bytes: Uint8Array): string =>
+  toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
+
+/** The bytes of base64url, or of standard base64; `undefined` if it is neither. */
+export const fromBase64url = (text: string): Bytes | undefined => fromBase64(text.replaceAll('-', '+').replaceAll('_', '/'))
+
 /** One after the other. */
 export function joined(parts: readonly Uint8Array[]): Bytes {
   const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
