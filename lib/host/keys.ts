@@ -47,7 +47,7 @@ export interface KeyQuery {
   /** At most so many, from 1 to 100: 25 by default. */
   readonly limit?: number
   /** The `next` of the page before. */
-  readonly after?: Id
+  readonly after?: Id | undefined
 }
 
 /** A page of keys, the newest first. */

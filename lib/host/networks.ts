@@ -63,7 +63,7 @@ export interface NetworkQuery {
   /** At most so many, from 1 to 100: 25 by default. */
   readonly limit?: number
   /** The `next` of the page before. */
-  readonly after?: Id
+  readonly after?: Id | undefined
 }
 
 /** A page of networks, in the order of their ids. */

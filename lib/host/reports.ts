@@ -35,7 +35,7 @@ export interface ReportQuery {
   /** At most so many, from 1 to 100: 25 by default. */
   readonly limit?: number
   /** The `next` of the page before. */
-  readonly after?: Id
+  readonly after?: Id | undefined
 }
 
 /** How a report is closed. Deleting and banning close every other open report of the same content or member, too. */

@@ -27,7 +27,7 @@ export interface TagQuery {
   /** At most so many, from 1 to 1,000: 100 by default. */
   readonly limit?: number
   /** The `next` of the page before. */
-  readonly after?: Id
+  readonly after?: Id | undefined
 }
 
 /** A tag to be made. */

@@ -101,6 +101,22 @@ test('the query of a direct call has the parameters of its operation', async () 
   await community.call('me.show', { network, query: { page: 1 } })
 })
 
+test('the place of a page may be undefined, as it is for the first one', async () => {
+  const { community } = await createSeededCommunity()
+  const after: string | undefined = [].at(0)
+  const pages = [
+    community.members.list('1', { after }),
+    community.networks.page({ after }),
+    community.keys.page('1', { after }),
+    community.tags.list('1', { after }),
+    community.reports.list('1', { after }),
+    community.audit.list({ network: '1', cursor: after }),
+    community.exportPage('1', { what: 'tags', after }),
+    community.members.exportPage('1', seeded.member, { after }),
+  ]
+  expect((await Promise.allSettled(pages)).map(({ status }) => status)).toEqual(pages.map(() => 'fulfilled'))
+})
+
 /** The ids under which an operation also accepts a second method. */
 const second = [
   'badges.replace',

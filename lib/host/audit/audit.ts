@@ -61,7 +61,7 @@ export interface AuditQuery {
   /** Entries of a page: from 1 to 100, 50 by default. */
   readonly per_page?: number
   /** `next` of the page before. */
-  readonly cursor?: string
+  readonly cursor?: string | undefined
 }
 
 /** A page of entries. */

@@ -48,7 +48,7 @@ export interface Exports {
    */
   export(network: Id | number, query: ExportQuery): AsyncIterable<ExportRow>
   /** One page of that, at most a hundred rows. @param query `after`: the `next` of the page before */
-  exportPage(network: Id | number, query: ExportQuery & { readonly after?: string }): Promise<ExportPage>
+  exportPage(network: Id | number, query: ExportQuery & { readonly after?: string | undefined }): Promise<ExportPage>
 }
 
 const Query = shape({

@@ -25,7 +25,7 @@ export interface PersonExports {
    */
   export(network: Id | number, id: Id | number): AsyncIterable<ExportRow>
   /** One page of that. @param place `after`: the `next` of the page before */
-  exportPage(network: Id | number, id: Id | number, place?: { readonly after?: string }): Promise<ExportPage>
+  exportPage(network: Id | number, id: Id | number, place?: { readonly after?: string | undefined }): Promise<ExportPage>
 }
 
 const isPlace = (text: string): boolean => /^\d{1,3}_\d+$/.test(text) && isStorableId(text.replace(/^\d+_/, ''))

@@ -38,7 +38,7 @@ export interface MemberQuery extends MemberFilter {
   /** At most so many, from 1 to 100: 25 by default. */
   readonly limit?: number
   /** The `next` of the page before. */
-  readonly after?: string
+  readonly after?: string | undefined
   /** Whether to count all members that match. */
   readonly count?: boolean
 }
