@@ -114,10 +114,13 @@ export function tagsOf({ limits }: Settings, changes: Changes, networks: Network
       if (from === into) fail(invalid('into'), 'into must be another tag')
       const network = await networks.show(name)
       let moved = 0
-      for (;;) {
-        const count = await changes.act(network, async (call) => {
+      // Once through them, or a merge in the other direction would give them back without end.
+      let after: Id | undefined = '0'
+      while (after !== undefined) {
+        const begin: Id = after
+        const holders = await changes.act(network, async (call) => {
           const order = { by: 'member_id', direction: 'asc' } as const
-          const holders = await call.tx.find(memberSegments, { where: { segment_id: from }, order, limit: batch })
+          const holders = await call.tx.find(memberSegments, { where: { segment_id: from }, order, after: begin, limit: batch })
           const locked = []
           for (const { member_id } of holders) locked.push(await lockMember(call, member_id))
           const [old, tag] = [await segmentOf(call, 'tag', from), await segmentOf(call, 'tag', into)]
@@ -126,18 +129,19 @@ export function tagsOf({ limits }: Settings, changes: Changes, networks: Network
             if (await giveSegment(call, row.id, tag)) call.emit('MemberTagAdded', { ...event, tag })
             if (await takeSegment(call, row.id, from)) call.emit('MemberTagRemoved', { ...event, tag: old })
           }
-          return { result: holders.length, audit: [] }
+          return { result: holders, audit: [] }
         })
-        moved += count
+        moved += holders.length
         onProgress?.(moved)
-        if (count < batch) break
+        after = holders[batch - 1]?.member_id
       }
       return changes.act(network, async (call) => {
         const old = await lockSegment(call, 'tag', from)
         // A member who got it in between keeps nothing but the other one.
         if (await call.tx.first(memberSegments, { segment_id: from }))
           fail(invalid('into'), 'into: members got the other tag meanwhile. Repeat the merge')
-        const tag = await segmentOf(call, 'tag', into)
+        // Locked, so that a merge in the other direction doesn't delete it at the same time.
+        const tag = await lockSegment(call, 'tag', into)
         found(await removeWithDependents(call.tx, segments, from), 'Tag')
         const { id, title, member_count } = tag
         const subject = { type: 'tag', id, name: title } as const

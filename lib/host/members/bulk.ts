@@ -12,7 +12,7 @@ import { checkArgument, shape } from '../arguments.ts'
 import type { Changes } from '../audit/changes.ts'
 import type { Networks } from '../networks.ts'
 import type { RowCalls } from './import.ts'
-import { type MemberSelection, MemberSelectionInput, selectMembers } from './search.ts'
+import { hasOne, type MemberSelection, MemberSelectionInput, selectMembers } from './search.ts'
 import type { Together } from './together.ts'
 
 type Given = 'tag' | 'untag' | 'badge' | 'unbadge' | 'space' | 'plan'
@@ -73,7 +73,7 @@ const fields = {
 }
 const Act = v.pipe(
   shape(fields),
-  v.check((act) => Object.keys(act).length === 1, `must have one of ${Object.keys(fields).join(', ')}`),
+  v.check((act) => hasOne(act), `must have one of ${Object.keys(fields).join(', ')}`),
 )
 type Selection = v.InferOutput<typeof MemberSelectionInput>
 const Options = shape({ task: optional(ShortText) })
@@ -81,8 +81,8 @@ const Options = shape({ task: optional(ShortText) })
 /** Members of one transaction. */
 const batchSize = 50
 const mostListed = 1000
-/** The act was done for them before, as it should be. */
-const asWanted = /already (?:assigned|a member of this space)|^(?:Tag|Badge) not found$/
+/** The act was done for them before, as it should be: it gives what they have, or takes what they don't. */
+const [has, lacks] = [/already (?:assigned|a member of this space)/, /^(?:Tag|Badge) not found$/]
 
 const givenIn = (act: Readonly<Partial<Record<Given, Id | undefined>>>) =>
   (Object.keys(operations) as Given[]).flatMap((name) => (act[name] === undefined ? [] : [[name, act[name]] as const]))
@@ -103,6 +103,7 @@ export const bulkOf =
   async (given, selected, what, { onProgress, signal, ...options } = {}) => {
     const selection = checkArgument('the selection', MemberSelectionInput, selected, limits)
     const act = checkArgument('the act', Act, what, limits)
+    const asWanted = act.untag === undefined && act.unbadge === undefined ? has : lacks
     const { task } = checkArgument('the options', Options, options, limits)
     const network = await networks.show(given)
     const counts = { done: 0, refused: 0 }

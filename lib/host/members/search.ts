@@ -80,13 +80,13 @@ export const memberListFields = {
 /** The fields of a selection, of which one is given. */
 const memberSelectionFields = { filter: optional(shape(memberFilterFields)), ...memberListFields }
 
+/** Whether one field is given; null counts as left out. */
+export const hasOne = (given: object): boolean => Object.values(given).filter((value) => value !== undefined).length === 1
+
 /** A selection as an argument of a call. */
 export const MemberSelectionInput = v.pipe(
   shape(memberSelectionFields),
-  v.check(
-    (given) => Object.values(given).filter((value) => value !== undefined).length === 1,
-    'must have one of filter, ids and addresses',
-  ),
+  v.check((given) => hasOne(given), 'must have one of filter, ids and addresses'),
 )
 
 type Checked = v.InferOutput<typeof MemberQueryInput>

@@ -125,3 +125,30 @@ test('a selection or an act that is wrong as a whole is named as such, and not a
     'the selection: field `id` does not exist; did you mean ids?; the selection must have one of filter, ids and addresses',
   )
 })
+
+test('an act that is null is refused', async () => {
+  const { bulk, people } = await withMembers('Grace')
+  for (const act of [{ tag: null }, { ban: null }, { remove: null }, { consent: null }])
+    await expect(bulk(network, { ids: [people[0].id] }, act as never)).rejects.toMatchObject({
+      status: 422,
+      message: expect.stringContaining('must have one of tag, untag'),
+    })
+})
+
+test('a tag that is deleted meanwhile is given to no one else, and the report says so', async () => {
+  const { run, bulk, people, tag } = await withMembers(...Array.from({ length: 210 }, (_, n) => `m${n}`))
+  let deleted: Promise<unknown> | undefined
+  const onProgress = () => {
+    deleted ??= run.community.call('tags.delete', { network, params: { id: tag.id } })
+  }
+  const report = await bulk(network, { ids: people.map(({ id }) => id) }, { tag: tag.id }, { onProgress })
+  await deleted
+  expect(report.refusals.at(-1)).toMatchObject({ id: people.at(-1)?.id, reason: 'Tag not found' })
+  expect(report.done + report.refused).toBe(210)
+})
+
+test('a tag is taken from members who do not have it', async () => {
+  const { bulk, people, tag } = await withMembers('Grace', 'Ben')
+  await bulk(network, { ids: [people[0].id] }, { tag: tag.id })
+  expect(await bulk(network, { ids: people.map(({ id }) => id) }, { untag: tag.id })).toMatchObject({ done: 2, refused: 0 })
+})

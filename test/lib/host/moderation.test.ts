@@ -49,6 +49,18 @@ describe('merging tags', () => {
     expect(seen).toEqual([50, 100, 101])
   })
 
+  test('in both directions at the same time ends, and one more merge leaves one tag', async () => {
+    const run = await createTestCommunity()
+    const { from, into, people } = await withTags(run, 120)
+    const { tags } = run.community
+    const ways = await Promise.allSettled([tags.merge(network, from.id, into.id), tags.merge(network, into.id, from.id)])
+    const left = (await tags.list(network)).items
+    const [one, other] = left
+    if (one && other) await tags.merge(network, one.id, other.id)
+    expect(ways.filter(({ status }) => status === 'fulfilled')).toHaveLength(2 - left.length)
+    expect((await tags.list(network)).items).toMatchObject([{ member_count: people.length }])
+  })
+
   test('begins with a list that names unused tags, page by page', async () => {
     const run = await createTestCommunity()
     const { from, into } = await withTags(run, 1)
