@@ -194,3 +194,18 @@ test('a channel that names notices gets them as messages, about others and not a
     'Endpoint 1: the endpoint is disabled: the receiver responded with 410 Gone; its events are kept',
   ])
 })
+
+test('the filter of an endpoint that names notices chooses among them', async () => {
+  const [gone, ears, quiet] = await Promise.all([receiver(status(410)), receiver(), receiver()])
+  const all = await bench()
+  const events = ['EndpointDisabledHook']
+  await all.append(
+    endpoint(gone.url, { id: '1', events: ['PostCreatedHook'] }),
+    endpoint(ears.url, { id: '2', events, filter: { path: '/endpoint_id', equals: '1' }, requires: ['filter'] }),
+    endpoint(quiet.url, { id: '3', events, filter: { path: '/endpoint_id', equals: '9' }, requires: ['filter'] }),
+    event('a'),
+  )
+  await until(() => ears.received.length > 0, 'the endpoint with the fitting filter is told')
+  await pass(300)
+  expect(quiet.received).toEqual([])
+})

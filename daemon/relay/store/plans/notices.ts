@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { uuidAt } from '../../../../lib/base/uuid.ts'
 import type { EventRecord } from '../../../../lib/outbox/record.ts'
 import { type NoticeType, noticeTypes } from '../../../../lib/outbox/values.ts'
+import { wants } from '../../../../lib/outbox/wanted.ts'
 import type { Addressed, EndpointIndex } from '../endpoint/endpoint-index.ts'
 import type { Endpoint } from '../endpoint/relay-endpoint.ts'
 import type { Notice } from '../notice.ts'
@@ -53,10 +54,9 @@ export function noticeEvents(notices: readonly Notice[], index: EndpointIndex, n
     const isForOthers = about?.audience === 'integration' && notice.announced !== false
     const record = isForOthers ? noticeEvent(notice, now) : undefined
     if (!about || !record) return []
-    const named = subscribes(about)
-      ? []
-      : index.inNetwork(record.network_id).filter((each) => each.events?.includes(record.event_type))
-    const receivers = [...new Set([...index.receiversOf(record), ...named])]
+    const { audience, network_id } = record
+    const mayHear = (each: Endpoint) => each.audience === audience || (each.events !== null && !subscribes(about))
+    const receivers = index.inNetwork(network_id).filter((each) => mayHear(each) && wants({ ...each, audience }, record))
     return receivers.length > 0 ? [{ record, receivers }] : []
   })
 }
