@@ -23,7 +23,7 @@ import { operation } from '../operation.ts'
 import { Event, type EventRecord, EventType, eventPayload, Frequency, presentEvents } from '../records/event.ts'
 import { eventFilters, eventOrder, eventSort } from '../rules/filters/content.ts'
 import { conditionsOf, fieldsOf } from '../rules/filters/filter.ts'
-import { summaryOf } from '../rules/posts.ts'
+import { newPost, summaryOf } from '../rules/posts.ts'
 import { checkedRule, inZone, once } from '../rules/recurrence.ts'
 import { keepOccurrences } from '../rules/series-changes.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
@@ -190,17 +190,11 @@ export const createEvent = operation({
     const schedule = { ...once, ...withoutUndefined(columns), time_zone: columns.time_zone ?? 'UTC' }
     const rule = checkedRule(call, schedule)
     const post = await call.tx.insert(posts, {
-      ...call.stamp(),
+      ...newPost(call, space.id, description),
       family: 'event',
       post_type: 'event',
-      space_id: space.id,
-      creator_id: call.principal.member_id,
       title,
       description,
-      summary: summaryOf(description),
-      content_type: 'text',
-      published_at: call.now,
-      last_activity_at: call.now,
     })
     const { id, created_at, updated_at } = post
     const event = await call.tx.insert(events, { id, created_at, updated_at, post_id: id, ...schedule, ...rule })

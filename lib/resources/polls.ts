@@ -18,7 +18,7 @@ import {
 import { operation } from '../operation.ts'
 import { Poll, type PollRecord, pollPayload, presentPolls } from '../records/poll.ts'
 import { postPayload } from '../records/post.ts'
-import { requestNotification, summaryOf } from '../rules/posts.ts'
+import { newPost, requestNotification, summaryOf } from '../rules/posts.ts'
 import { hasTwins } from '../rules/titles.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
 import { differs } from '../storage/changes.ts'
@@ -121,19 +121,13 @@ export const createPoll = operation({
       fail(invalid('choices'), 'choices must hold at least two texts unless poll_type is question')
     if (hasTwins(choices)) fail(invalid('choices'), 'choices must differ from each other')
     const row: NewIn<typeof posts> = {
-      ...call.stamp(),
+      ...newPost(call, space_id, description),
       family: 'poll',
       post_type: isQuestion ? 'question' : 'poll',
       poll_type: isQuestion ? null : `${poll_type}_poll`,
-      space_id,
-      creator_id: call.principal.member_id,
       title,
       description,
-      summary: summaryOf(description),
       choices: isQuestion ? null : choices.map((text) => ({ id: call.newId(), text })),
-      content_type: 'text',
-      published_at: call.now,
-      last_activity_at: call.now,
     }
     found(await call.tx.lock(spaces, space_id, 'share'), 'Space')
     const post = await call.tx.insert(posts, row)

@@ -16,7 +16,7 @@ import { operation } from '../operation.ts'
 import { Post, payloadOf, postPayload, presentPost } from '../records/post.ts'
 import { postFilters, postOrder } from '../rules/filters/content.ts'
 import { conditionsOf, fieldsOf } from '../rules/filters/filter.ts'
-import { mutedBy, requestNotification, summaryOf } from '../rules/posts.ts'
+import { mutedBy, newPost, requestNotification, summaryOf } from '../rules/posts.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
 import { differs } from '../storage/changes.ts'
 import { allOf } from '../storage/conditions.ts'
@@ -88,18 +88,12 @@ export const createPost = operation({
     const { space_id, title, description, post_type = 'post' } = call.body
     const { member_id } = call.principal
     const row: NewIn<typeof posts> = {
-      ...call.stamp(),
+      ...newPost(call, space_id, description),
       title,
       // Null and an empty text are shown alike. One of them is kept, so that a record that is written back is the same.
       description: description || null,
       family: 'post',
       post_type,
-      space_id,
-      creator_id: member_id,
-      summary: summaryOf(description),
-      content_type: 'text',
-      published_at: call.now,
-      last_activity_at: call.now,
     }
     // The creator is read only for the event. It travels with the other statement.
     const [space, creator] = await Promise.all([call.tx.lock(spaces, space_id, 'share'), call.tx.get(members, member_id)])

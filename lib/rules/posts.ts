@@ -21,6 +21,17 @@ const inOneLine = (text: string): string => text.replace(/\s\s+|[^\S ]/g, ' ').t
 const shortened = (words: string): string =>
   words.length > summaryLength ? `${words.slice(0, summaryLength - 1).replace(/[\ud800-\udbff]$/, '')}…` : words
 
+/** What a new post of any family has beside its own columns. */
+export const newPost = (call: Context, space_id: Id, description: string | null | undefined) => ({
+  ...call.stamp(),
+  space_id,
+  creator_id: call.principal.member_id,
+  summary: summaryOf(description),
+  content_type: 'text',
+  published_at: call.now,
+  last_activity_at: call.now,
+})
+
 /**
  * Has the host notify the network's members of a post: it has the mailer.
  * @param muted_member_ids the members to leave out; empty for a new post
