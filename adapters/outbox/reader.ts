@@ -195,28 +195,15 @@ export function outboxDirectory(directory: string, options: OutboxDirectoryOptio
     return [...gone, ...removed]
   }
 
+  const named = <Result>(work: Promise<Result>, outcome: string): Promise<Result> =>
+    work.catch((error: unknown) => {
+      throw fileError(`outbox ${root} cannot be ${outcome}`, error)
+    })
+
   return {
-    async read(positions, limit) {
-      try {
-        return await read(positions, limit)
-      } catch (error) {
-        throw fileError(`outbox ${root} cannot be read`, error)
-      }
-    },
-    async backlog(positions) {
-      try {
-        return await backlog(positions)
-      } catch (error) {
-        throw fileError(`outbox ${root} cannot be read`, error)
-      }
-    },
-    async settle(positions) {
-      try {
-        return await settle(positions)
-      } catch (error) {
-        throw fileError(`outbox ${root} cannot be cleared`, error)
-      }
-    },
+    read: (positions, limit) => named(read(positions, limit), 'read'),
+    backlog: (positions) => named(backlog(positions), 'read'),
+    settle: (positions) => named(settle(positions), 'cleared'),
     watch(changed) {
       let stop: () => void = () => undefined
       try {

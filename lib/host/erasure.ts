@@ -8,6 +8,7 @@ import { mostErasedIds } from '../outbox/record.ts'
 import type { AssetStore } from '../ports.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
 import type { Where } from '../storage/contract.ts'
+import { batchesOf } from '../storage/rows-of.ts'
 import type { HostTx, ScopedTx } from '../storage/scoped.ts'
 import type { Id, Row, Table } from '../storage/table.ts'
 import { type AuditRow, apiKeys, audit, idempotencyKeys } from '../storage/tables/administration.ts'
@@ -17,9 +18,6 @@ import { type MemberRow, memberHistory, members } from '../storage/tables/member
 import { type InviteRow, invites } from '../storage/tables/plans.ts'
 import type { Details } from './audit/details.ts'
 import { actionsWithAddresses, filesOf, hasAddress, isNamedIn, type PersonKeys, personKeys } from './export/personal-tables.ts'
-
-/** Rows of a batch. */
-const batch = mostErasedIds
 
 /** The transactions of an erasure. */
 export interface Erasing {
@@ -67,15 +65,8 @@ export async function revokeKeys(tx: ScopedTx, member_id: Id, updated_at: string
 }
 
 /** The rows that match, in batches, each read by itself. */
-async function* batchesIn<R extends Row, N>({ read }: Erasing, table: Table<R, N>, where: Where<R>): AsyncGenerator<R[], void> {
-  for (let after: Id | undefined; ; ) {
-    const query = { where, limit: batch, ...(after === undefined ? {} : { after }) }
-    const rows = await read((tx) => tx.find(table, query))
-    if (rows.length > 0) yield rows
-    if (rows.length < batch) return
-    after = rows.at(-1)?.id
-  }
-}
+const batchesIn = <R extends Row, N>({ read }: Erasing, table: Table<R, N>, where: Where<R>): AsyncGenerator<R[], void> =>
+  batchesOf({ find: (each, query) => read((tx) => tx.find(each, query)) }, table, where, { size: mostErasedIds })
 
 /** Removes invites to the person; the relay erases the mails that it was to send. */
 async function eraseInvites(erasing: Erasing, where: Where<InviteRow>): Promise<void> {

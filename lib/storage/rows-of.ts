@@ -11,6 +11,8 @@ export interface Walk<R> {
   readonly by?: keyof R & string
   /** Begins after this value. */
   readonly after?: string | number
+  /** Rows of a batch. Default `batchSize`. */
+  readonly size?: number
 }
 
 /** The rows that match, in batches. Rows that were given already may be changed or removed in between. */
@@ -18,14 +20,14 @@ export async function* batchesOf<R extends Row, N>(
   tx: Pick<ScopedTx, 'find'>,
   table: Table<R, N>,
   where: Where<R>,
-  { by = 'id', after }: Walk<R> = {},
+  { by = 'id', after, size = batchSize }: Walk<R> = {},
 ): AsyncGenerator<R[], void, undefined> {
   let last: string | number | undefined = after
   for (;;) {
     const order = { by, direction: 'asc' } as const
-    const rows = await tx.find(table, { where, order, limit: batchSize, ...(last === undefined ? {} : { after: last }) })
+    const rows = await tx.find(table, { where, order, limit: size, ...(last === undefined ? {} : { after: last }) })
     if (rows.length > 0) yield rows
-    if (rows.length < batchSize) return
+    if (rows.length < size) return
     last = rows.at(-1)?.[by] as string | number
   }
 }
