@@ -101,4 +101,4 @@ export const calls = {
   enable: call(onEndpoint('POST', 'enable'), inputs.endpoint, (admin, input) => admin.enable(input)),
   disable: call(onEndpoint('POST', 'disable'), inputs.endpoint, (admin, input) => admin.disable(input)),
   closeCircuit: call(onEndpoint('POST', 'close-circuit'), inputs.endpoint, (admin, input) => admin.closeCircuit(input)),
-} satisfies Readonly<Record<keyof RelayAdmin, unknown>>
+} satisfies Readonly<Record<Exclude<keyof RelayAdmin, 'refuses'>, unknown>>

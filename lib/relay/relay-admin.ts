@@ -342,6 +342,8 @@ export interface RelayAdmin {
   disable(endpoint: EndpointRef): Promise<{ readonly enabled: boolean } | undefined>
   /** Resumes sending, slowly at first. */
   closeCircuit(endpoint: EndpointRef): Promise<CircuitClosed | undefined>
+  /** Why its settings refuse an address, of a relay whose settings are known here. */
+  readonly refuses?: (url: string) => string | undefined
 }
 
 /** The result of closing a circuit. */

@@ -95,10 +95,9 @@ export function relayAdmin(outbox: string, backend: RelayBackend = storeBackend)
     return { ...named, searches: [{ ...filter, before: await opened.end() }], of: { count: Math.min(count, limit), exact } }
   }
 
+  const { refuses } = backend
   return {
-    outbox,
-    store,
-    endpoint,
+    ...{ outbox, store, endpoint, ...(refuses ? { refuses } : {}) },
     status: async ({ network_id }) => statusOf(await store(), network_id, backend),
     activity: async ({ network_id, minutes }) => activityOf(await store(), network_id, backend.now() - minutes * 60_000),
     list: async (given) => pageOf(await store(), given),

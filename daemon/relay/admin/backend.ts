@@ -1,8 +1,9 @@
 /** What differs between a relay in this process and relays that are reached by their store alone. */
 import { ApiError } from '../../../lib/errors.ts'
-import type { TestResult } from '../../../lib/relay/relay-admin.ts'
+import type { RelayAdmin, TestResult } from '../../../lib/relay/relay-admin.ts'
 import { systemClock } from '../clock.ts'
 import type { Relay } from '../relay.ts'
+import { refusalOf } from '../send/guard.ts'
 import { sendTest, testOf } from '../send/test-delivery.ts'
 import type { Endpoint } from '../store/endpoint/relay-endpoint.ts'
 import type { OperatorStore } from '../store/operator/operator-store.ts'
@@ -15,6 +16,7 @@ export interface RelayBackend {
   probing(): ReadonlySet<number>
   /** Called after deliveries became due. */
   wake(): void
+  readonly refuses?: NonNullable<RelayAdmin['refuses']>
   /** @throws ApiError whose sentence is for the person */
   test(store: OperatorStore, endpoint: Endpoint, event_type?: string): Promise<TestResult>
 }
@@ -25,6 +27,7 @@ export const embeddedBackend = (relay: Relay): RelayBackend => ({
   probing: () =>
     new Set([...relay.scheduler.endpoints].flatMap(({ endpoint, circuit }) => (circuit === 'probing' ? endpoint.ref : []))),
   wake: () => relay.scheduler.refresh(),
+  refuses: (url) => refusalOf(url, relay.settings),
   async test(store, endpoint, event_type) {
     const { scheduler, settings, userAgent, tlsFiles } = relay
     const tested = await sendTest(endpoint, scheduler.open, settings, userAgent, tlsFiles, event_type)

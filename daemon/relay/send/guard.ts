@@ -7,6 +7,7 @@
 
 import type { LookupFunction } from 'node:net'
 import { isIP } from 'node:net'
+import { isLoopbackName } from '../../../lib/base/reach.ts'
 import { portOf } from '../../port-of.ts'
 import { inRanges, isPublicAddress } from '../addresses.ts'
 
@@ -48,6 +49,15 @@ export function checkUrl(text: string, settings: GuardSettings): CheckedUrl {
   const host = bareHost(url.hostname)
   if (isIP(host) !== 0 && !addressAllowed(host, settings)) return refused(`${host} is not a public address`)
   return { ok: true, origin: url.origin, path: url.pathname + url.search }
+}
+
+/** Why a relay with these settings never sends to an address; `undefined` if it may. */
+export function refusalOf(text: string, settings: GuardSettings): string | undefined {
+  const checked = checkUrl(text, settings)
+  if (!checked.ok) return checked.reason
+  const { hostname } = new URL(text)
+  const isAllowed = settings.allowPrivate || ['127.0.0.1', '::1'].some((address) => inRanges(settings.allowAddresses, address))
+  return isLoopbackName(hostname) && !isAllowed ? `${hostname} is this machine` : undefined
 }
 
 const mostChecked = 1024

@@ -1,24 +1,13 @@
 /** Endpoints of a server that runs the relay itself: an address that this relay would always refuse is refused at registration. */
-import { isLoopbackName } from '../../../lib/base/reach.ts'
 import { fail, invalid } from '../../../lib/errors.ts'
 import type { HostCalls } from '../../../lib/index.ts'
-import { inRanges } from '../../relay/addresses.ts'
-import { checkUrl, type GuardSettings } from '../../relay/send/guard.ts'
+import { type GuardSettings, refusalOf } from '../../relay/send/guard.ts'
 
 const remedy =
   'Give an address that it may reach. For development, start the server with --demo --allow-http. For a service in a private network, run `folkmoot-relay run` with --allow-addresses, or with `ports` in its --config'
 
 /** Begins every refusal. */
 export const refusedByRelay = 'the relay of this server would refuse every delivery'
-
-/** Why a relay with these settings never sends to an address; `undefined` if it may. */
-function problemOf(text: string, settings: GuardSettings): string | undefined {
-  const checked = checkUrl(text, settings)
-  if (!checked.ok) return checked.reason
-  const { hostname } = new URL(text)
-  const isAllowed = settings.allowPrivate || ['127.0.0.1', '::1'].some((address) => inRanges(settings.allowAddresses, address))
-  return isLoopbackName(hostname) && !isAllowed ? `${hostname} is this machine` : undefined
-}
 
 /** The same calls, of which those that register an endpoint or change its address check the address. */
 export function withRelayRules<C extends Pick<HostCalls, 'endpoints' | 'by'>>(calls: C, settings: GuardSettings): C {
@@ -27,7 +16,7 @@ export function withRelayRules<C extends Pick<HostCalls, 'endpoints' | 'by'>>(ca
   /** An endpoint that has the address already may still be changed otherwise. @throws ApiError 422 */
   async function check(network: Parameters<typeof endpoints.list>[0], text: unknown): Promise<void> {
     const url = typeof text === 'string' ? URL.parse(text) : null
-    const problem = url && problemOf(url.href, settings)
+    const problem = url && refusalOf(url.href, settings)
     if (!url || !problem || (await endpoints.list(network)).some((endpoint) => endpoint.url === url.href)) return
     fail(invalid('url'), `url ${url.origin}${url.pathname}: ${refusedByRelay}, because ${problem}. ${remedy}`)
   }

@@ -113,6 +113,8 @@ test('its administration is what the panel asks', async () => {
     endpoints: [{ activity: 'delivering' }],
   })
   expect(createPanel(community, { authorize: () => null, relay: relay.admin })).toBeDefined()
+  const refusals = [hook.url, 'https://example.org:25/'].map((url) => relay.admin.refuses?.(url))
+  expect(refusals).toEqual([undefined, 'port 25 is not allowed'])
 })
 
 test('with `controlPort` it has the control that commands find, and `stop` closes it', async () => {

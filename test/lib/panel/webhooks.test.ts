@@ -79,6 +79,13 @@ test('an address that relays refuse by default is taken with a warning, and port
   expect((await post('1/webhooks', { url: 'https://example.org:0/' })).text).toContain('Address must have another port than 0')
 })
 
+test('a relay whose settings are known says itself which addresses it refuses', async () => {
+  const refuses = (address: string) => (address.startsWith('https:') ? `${address} is not of this house` : undefined)
+  const { post } = await createTestPanel(admin, { relay: { ...relayOf().admin, refuses } })
+  expect((await post('1/webhooks', { url: 'http://127.0.0.1:4000/hook' })).text).not.toMatch(/refuses? this address/)
+  expect((await post('1/webhooks', { url })).text).toContain(`The relay refuses this address: ${url} is not of this house.`)
+})
+
 test('an endpoint is edited, paused, resumed, rotated and deleted by forms', async () => {
   const { get, post, community } = await createTestPanel()
   await post('1/webhooks', { url })

@@ -27,7 +27,7 @@ export const credentialsPage = (
   layout(
     view,
     title,
-    html`<h1>${title}</h1><p class="mono">${url}</p>${addressNote(url)}
+    html`<h1>${title}</h1><p class="mono">${url}</p>${addressNote(view, url)}
 ${news('warn', html`<p><strong>Copy them now.</strong> The receiver needs them. A later look leaves a line in the audit.</p>`)}
 ${token ? html`<h2>Token</h2>${secret('token', 'The token', token)}<p class="hint">Sent as <code>Authorization: Bearer</code>.</p>` : ''}
 ${signing !== undefined && signingPart(signing, open)}

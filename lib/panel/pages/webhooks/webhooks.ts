@@ -128,7 +128,7 @@ async function show(view: View): Promise<PanelResponse> {
       view,
       nameOf(endpoint),
       html`<div class="head"><h1>${own(nameOf(endpoint))}</h1>${stateBadge(endpoint.enabled, health)}<div class="end">${buttons(view, endpoint, health)}</div></div>
-<p class="mono">${endpoint.url}</p>${resultOf(view)}${view.query.get('done') === 'saved' && addressNote(endpoint.url)}${relayNote(status)}
+<p class="mono">${endpoint.url}</p>${resultOf(view)}${view.query.get('done') === 'saved' && addressNote(view, endpoint.url)}${relayNote(status)}
 ${isHosts(endpoint) && note('calm', html`<p>This is the host application’s own endpoint. It is changed in its code.</p>`)}
 ${health && failedNote(view, health)}${health?.reason && note('bad', html`<p>${health.reason}</p>`)}
 ${health && cards(view, health)}${status.there && (await latestAttempts(view, endpoint.id))}
