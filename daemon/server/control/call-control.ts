@@ -8,8 +8,8 @@ import { commandActor } from '../../user.ts'
 import { operatorOver, type ServerOperator } from './calls.ts'
 import { type ControlFile, controlHost, readControlFile, socketAddress } from './place.ts'
 
-/** Milliseconds that a server has for its response. */
-const defaultTimeoutMs = 10_000
+/** Milliseconds that a server has to show that it is there; and for a call of one that is, such as a long import into lowdb. */
+const [defaultTimeoutMs, callTimeoutMs] = [10_000, 600_000]
 
 /** Nothing listens: the server has ended or crashed. */
 class NoServer extends Error {}
@@ -23,9 +23,9 @@ class NoServer extends Error {}
 export async function serverAt(file: string, timeoutMs = defaultTimeoutMs): Promise<ServerOperator | undefined> {
   const control = await readControlFile(file)
   if (!control) return undefined
-  const send = (call: string, args: readonly unknown[]) => sendCall(file, control, { call, args }, timeoutMs)
+  const send = (call: string, args: readonly unknown[], ms = callTimeoutMs) => sendCall(file, control, { call, args }, ms)
   try {
-    await send('networks.list', [])
+    await send('networks.list', [], timeoutMs)
   } catch (error) {
     if (error instanceof NoServer) return undefined
     throw error

@@ -202,6 +202,47 @@ test('members are imported from CSV and NDJSON, and refused rows are listed', as
   expect(await text('members', 'show', grace.id)).toMatch(/\ntimeline:\n.* Grace Oak got the tag “Spring”, by \S/s)
 })
 
+test('an import that ends in the middle of its file says what is done, and lists all that was refused until then', async () => {
+  const { directory, storage, one, refusal } = await storageWithNetwork()
+  const file = join(directory, 'people.csv')
+  const wrong = 'yesterday,nowhere,none'
+  const lines = Array.from({ length: 450 }, (_, n) => `m${n}@example.org,M${n},${wrong},"${'x'.repeat(300)};${'y'.repeat(300)}"`)
+  const head = 'email,first_name,last_visited_at,commercial_email_consent,avatar,tags'
+  await writeFile(file, [head, ...lines.map((line) => line.replace('nowhere', 'no')), 'n@example.org,N,,,,,Oak'].join('\n'))
+  const { refused, warnings } = await folkmoot('members', 'import', file, ...storage)
+  expect(refused).toBe(
+    'file: row 451 has 7 values, and there are 6 columns: put values with a separator into quotes (it begins in line 452)',
+  )
+  expect(warnings).toEqual([
+    'The import stopped after 400 rows: 400 members created, 0 updated, 0 refused. Import the file again once it is mended; members who are there are left alone.',
+  ])
+  const listed = () => readFileSync(`${file}.refused.csv`, 'utf8').trim().split('\r\n').length - 1
+  expect(listed()).toBe(400 * 4)
+  await writeFile(file, [head, ...lines.map((line) => line.replace('nowhere', 'no'))].join('\n'))
+  expect(await one('members', 'import', file, '--update')).toMatchObject({ updated: 400, created: 50, refused: 0 })
+  expect(listed()).toBe(450 * 4)
+  expect(await refusal('members', 'import', file, '--refused', join(directory, 'none', 'list.csv'))).toMatch(
+    /list.csv can't be written \(ENOENT\): name another place with --refused$/,
+  )
+})
+
+test('a column that is to be no field, or the field of another column, is refused before the first row', async () => {
+  const { directory, refusal, one, all } = await storageWithNetwork()
+  const file = join(directory, 'people.csv')
+  await writeFile(file, 'email,Mail,Town,name\nm@example.org,other@example.org,Ulm,Grace Oak\n')
+  expect(await refusal('members', 'import', file, '--map', 'Mail=email')).toBe(
+    'two columns are email: leave one of them out, such as with --map "email="',
+  )
+  expect(await refusal('members', 'import', file, '--map', 'Town=twon')).toMatch(
+    /^--map: there is no field "twon"; there are email, /,
+  )
+  expect(await all('members', 'list')).toHaveLength(1)
+  const report = await one('members', 'import', file, '--map', 'Mail=Email', '--map', 'email=', '--map', 'Town=location')
+  expect(report).toMatchObject({ created: 1, ignored: [] })
+  expect(existsSync(`${file}.refused.csv`)).toBe(false)
+  expect(await all('members', 'list', '--search', 'other@example.org')).toMatchObject([{ email: 'other@example.org' }])
+})
+
 test('an import of several calls has one beginning and one end in the audit, and numbers its refused rows', async () => {
   const { directory, one, all } = await storageWithNetwork()
   const file = join(directory, 'people.ndjson')

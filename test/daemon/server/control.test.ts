@@ -70,6 +70,13 @@ test('with a server running on lowdb, commands manage keys, endpoints and networ
   expect(await ran('members', 'erase', member.id, '--yes', '--storage', storage)).toMatchObject([
     { id: member.id, state: 'deleted' },
   ])
+  const file = join(dirname(storage.slice('lowdb:'.length)), 'people.ndjson')
+  const bio = '“'.repeat(4000)
+  await writeFile(
+    file,
+    Array.from({ length: 150 }, (_, n) => JSON.stringify({ email: `m${n}@x.org`, first_name: 'M', bio })).join('\n'),
+  )
+  expect(await ran('members', 'import', file, '--storage', storage)).toMatchObject([{ created: 150, refused: 0 }])
   const gone = await ran('members', 'list', '--state', 'deleted', '--storage', storage)
   expect(gone).toMatchObject([{ id: member.id, email: '', erased_at: expect.any(String) }])
   expect((await folkmoot('members', 'unban', member.id, '--storage', storage)).refused).toBe('The member is not banned')
