@@ -1,5 +1,6 @@
 /** One call of a tool: its arguments become a request of the client, and the response becomes the result. */
 import { isObject } from '../../lib/base/json-object.ts'
+import { suggestion } from '../../lib/base/suggest.ts'
 import { type Client, isClientError } from '../../lib/client/index.ts'
 import { idsIn } from '../../lib/client/names.ts'
 import { type ListPage, readPageFor } from './pages.ts'
@@ -17,13 +18,21 @@ export interface ToolResult {
 
 const refused = (text: string): ToolResult => ({ content: [{ type: 'text', text }], isError: true })
 
-/** @throws TypeError that names an argument that does not exist */
+/** @throws TypeError that names an argument, or a field of the body, that does not exist: the API would ignore the field */
 function checkNames({ name, inputSchema }: AnyTool, given: Arguments): void {
-  const known = Object.keys(inputSchema['properties'] ?? {})
+  const properties = Object(inputSchema['properties'])
+  const known = Object.keys(properties)
   const stranger = Object.keys(given).find((argument) => !known.includes(argument))
   if (stranger !== undefined)
     throw new TypeError(
       `${name} has no argument ${JSON.stringify(stranger.slice(0, 60))}. Arguments: ${known.join(', ') || 'none'}`,
+    )
+  const fields = Object.keys(Object(properties.body?.properties))
+  const unknown =
+    fields.length > 0 && isObject(given['body']) && Object.keys(given['body']).find((each) => !fields.includes(each))
+  if (typeof unknown === 'string')
+    throw new TypeError(
+      `the body of ${name} has no field ${JSON.stringify(unknown.slice(0, 60))}; ${suggestion(unknown.slice(0, 60), fields)}`,
     )
 }
 

@@ -79,10 +79,11 @@ test.each([
   ['members_list', { cursor: 'page=2&after=101&pag=3' }, 'cursor must be the text in `next_cursor`'],
   ['members_list', { cursor: 'page=2&after=zzz' }, 'after must be copied unchanged'],
   ['members_list', { filter: 'x' }, 'members_list has no argument "filter". Arguments: '],
+  ['tags_update', { id: '1', body: { titel: 'x' } }, 'the body of tags_update has no field "titel"; did you mean title?'],
   ['members_show', {}, 'id must be an id'],
   ['members_show', { id: '..' }, 'id must be an id'],
 ])('wrong arguments of %s are named: %j', async (name, given, sentence) => {
-  const { client } = await clientOf()
+  const { client } = await clientOf({ write: ['tags'] })
   expect(await call(client, name, given)).toMatchObject({ isError: true, text: expect.stringContaining(sentence) })
 })
 
