@@ -3,26 +3,17 @@ import type { JsonSchema } from '../fields.ts'
 
 const byName: Readonly<Record<string, string | number>> = {
   email: 'ada@example.org',
-  member_email: 'ada@example.org',
-  recipient_email: 'ada@example.org',
   first_name: 'Ada',
-  member_first_name: 'Ada',
-  recipient_first_name: 'Ada',
   last_name: 'Ash',
-  member_last_name: 'Ash',
-  recipient_last_name: 'Ash',
   name: 'Green house',
   short_bio: 'Grows roses.',
   bio: 'Grows roses.',
   location: 'Hamburg',
-  member_location: 'Hamburg',
   label: 'Hamburg',
   latitude: 53.55,
   longitude: 9.99,
   time_zone: 'Europe/Berlin',
-  member_time_zone: 'Europe/Berlin',
   ambassador_level: 'Gold',
-  member_ambassador_level: 'Gold',
   ambassador_level_name: 'Gold',
   subdomain: 'garden',
   title: 'Spring in the garden',
@@ -33,12 +24,9 @@ const byName: Readonly<Record<string, string | number>> = {
   placeholder: 'In a few words',
   message: 'Come and join us.',
   reason: 'It sells shoes.',
-  ban_reason: 'It sells shoes.',
   text: 'Well said!',
   previous_text: 'Well done!',
-  new_text: 'Well said!',
   emoji: '🌱',
-  base_emoji: '🌱',
   color: '#336699',
   currency: 'usd',
   amount: 900,
@@ -60,6 +48,10 @@ const byName: Readonly<Record<string, string | number>> = {
   start_date: '2026-11-20',
   end_date: '2026-11-22',
 }
+
+/** The value of a name, or of the same one without what it is about. */
+const knownAs = (name: string): string | number | undefined =>
+  byName[name] ?? byName[name.replace(/^(?:member|recipient|ban|new|base)_/, '')]
 
 const byFormat: Readonly<Record<string, string>> = {
   date: '2026-11-20',
@@ -107,10 +99,10 @@ export function exampleOf(schema: JsonSchema, components: Readonly<Record<string
         return items ? [value(items as JsonSchema, name, depth + 1)] : []
       case 'integer':
       case 'number': {
-        const known = byName[name]
+        const known = knownAs(name)
         if (typeof known === 'number') return known
         // An id in a request may be a number too.
-        if (types.includes('string')) return byName[name] ?? '254803968000'
+        if (types.includes('string')) return known ?? '254803968000'
         return typeof given['minimum'] === 'number' ? Math.max(1, given['minimum']) : 1
       }
       case 'boolean':
@@ -118,7 +110,7 @@ export function exampleOf(schema: JsonSchema, components: Readonly<Record<string
       case 'null':
         return null
       default:
-        return byFormat[String(given['format'])] ?? byName[name] ?? name.replace(/_/g, ' ')
+        return byFormat[String(given['format'])] ?? knownAs(name) ?? name.replace(/_/g, ' ')
     }
   }
 }
