@@ -30,7 +30,6 @@ export function checkOptions<const E extends v.ObjectEntries>(
 export const pathOf = (noun: string) =>
   v.custom<string>((value) => typeof value === 'string' && value !== '', must(`be the path of ${noun}`))
 
-/** The path of a SQLite file. */
 export const sqlitePath = v.custom<string>(
   (value) => typeof value === 'string' && value !== '' && value !== ':memory:' && !/^(file|sqlite):/.test(value),
   must('be the path of a file, such as ./data/db.sqlite; for memory there is `memoryStorage`'),

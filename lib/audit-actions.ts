@@ -1,6 +1,5 @@
 /** The words of the audit. A file without imports, because the help of commands loads it. */
 
-/** The actions of the audit. */
 export const auditActions = [
   'network.created',
   'network.updated',
@@ -48,7 +47,6 @@ export const auditActions = [
 /** The action of an entry of the audit. */
 export type AuditAction = (typeof auditActions)[number]
 
-/** The kinds of subject of an entry of the audit. */
 export const auditSubjectTypes = ['network', 'key', 'endpoint', 'delivery', 'member', 'tag', 'badge', 'report'] as const
 
 /** The kind of subject of an entry. */

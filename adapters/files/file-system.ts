@@ -96,7 +96,6 @@ const syncedBySecondCall = (file: OpenFile): OpenFile => ({
   },
 })
 
-/** The file system of this machine. */
 export const nodeFileSystem: FileSystem = {
   async makeDirectory(path) {
     makeDirectory(path)

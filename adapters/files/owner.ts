@@ -44,7 +44,6 @@ function processStat(id: number): { readonly state: string; readonly started: st
   return { state: fields[0] ?? '', started: fields[19] ?? '' }
 }
 
-/** This process, as an owner. */
 export function thisProcess(): Owner {
   return { pid, started: processStat(pid)?.started ?? null, boot: boot(), namespace: namespace() }
 }

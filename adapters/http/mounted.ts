@@ -12,7 +12,6 @@ export interface FetchHandler {
   fetch(request: Request): Response | Promise<Response>
 }
 
-/** Whether it is a community. */
 export const isCommunity = <C extends { readonly serve: unknown }>(mounted: C | FetchHandler): mounted is C =>
   'serve' in mounted && typeof mounted.serve === 'function'
 

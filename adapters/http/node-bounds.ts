@@ -14,7 +14,6 @@ export interface TransferBounds {
   readonly responseTimeoutMs?: number
 }
 
-/** The bounds with their defaults. */
 export type Bounds = Required<TransferBounds>
 
 export const defaultBounds: Bounds = {
@@ -32,7 +31,6 @@ const milliseconds = v.custom<number>(
   must(`be a whole number of milliseconds from 1 to ${longestMs}`),
 )
 
-/** The rules of the bounds, with their defaults. */
 export const boundRules = {
   bodyStallMs: v.optional(milliseconds, defaultBounds.bodyStallMs),
   bodyTimeoutMs: v.optional(milliseconds, defaultBounds.bodyTimeoutMs),

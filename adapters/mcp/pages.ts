@@ -7,7 +7,6 @@ import type { Tool } from './tool.ts'
 
 type Arguments = Readonly<Record<string, unknown>>
 
-/** A page of the client. */
 export interface ListPage {
   readonly items: readonly unknown[]
   readonly links: { readonly next: string | null }

@@ -14,7 +14,6 @@ export const isList = ({ method, returns }: AnyOperation): boolean =>
 /** The largest page, and the one without `limit`. */
 export const [largestPage, defaultPage] = [100, 25]
 
-/** The longest `cursor`, in characters. */
 export const longestCursor = 8000
 
 const page = {
@@ -82,7 +81,6 @@ function whole(schema: unknown, components: Readonly<Record<string, JsonSchema>>
 const isFile = (schema: unknown): boolean =>
   typeof schema === 'object' && schema !== null && 'format' in schema && schema.format === 'binary'
 
-/** The schema of the arguments of an operation. */
 export function argumentsOf(operation: AnyOperation): { readonly type: 'object'; readonly [keyword: string]: unknown } {
   const writer = schemaWriter({ ids: 'string', limits: defaultTextLimits })
   const ids = idsIn(operation.path)

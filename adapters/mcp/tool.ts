@@ -23,7 +23,6 @@ export interface Tool extends ToolHead {
   readonly operation: AnyOperation
 }
 
-/** A tool for a relay. */
 export interface RelayTool extends ToolHead {
   /** @throws TypeError that names a wrong argument */
   readonly run: (given: Arguments) => Promise<Arguments>

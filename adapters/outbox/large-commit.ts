@@ -7,7 +7,6 @@ import { readBytes } from '../files/whole.ts'
 /** Bytes of a file that are in memory at a time. */
 const pieceBytes = 1024 * 1024
 const newline = 0x0a
-/** A newline and the beginning of a line. */
 const nextLine = Buffer.from(`\n${lineStart}`)
 /** A newline and what a line begins with, up to its records. */
 const longestHead = 150

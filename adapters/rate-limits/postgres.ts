@@ -113,7 +113,6 @@ interface MinuteUse {
 
 type Count = (key: string, requests: number) => Promise<MinuteUse>
 
-/** The table of the counts. */
 interface CountTable {
   /**
    * Counts requests of some keys, all of them or none.

@@ -22,7 +22,6 @@ export function unusual({ usual }: TableShape, name: string): string | undefined
 export const isUnusual = ({ usual }: TableShape, name: string, wanted: unknown): boolean =>
   usual?.[name] !== undefined && typeof wanted === 'string' && wanted !== usual[name]
 
-/** The clauses of one dialect. */
 export function clausesOf(dialect: Dialect) {
   /** Collects the parameters of one statement. */
   function parameters() {

@@ -55,7 +55,6 @@ export interface MigratedDatabase {
 const versionRow = 'schema_version'
 const meta: SqlTable = { name: 'meta', columns: { name: { type: 'text' }, value: { type: 'text' } }, key: ['name'] }
 
-/** Reads the version out of the table of versions. */
 export const versionQuery = (dialect: Dialect): string =>
   `SELECT "value" FROM ${dialect.table(meta.name)} WHERE "name" = '${versionRow}'`
 

@@ -3,7 +3,6 @@ import type { Further } from '../../lib/storage/conditions.ts'
 import type { List } from './dialect.ts'
 import type { AnyRow } from './values.ts'
 
-/** A statement with its values. */
 export interface Statement {
   /** The text, with a placeholder for each value. */
   readonly sql: string

@@ -29,7 +29,6 @@ interface Leading {
   ids(add: Add, seek: (of: TableShape, column: string) => readonly string[]): string
 }
 
-/** The statements of one dialect. */
 export type Statements = ReturnType<typeof statementsOf>
 
 export function statementsOf(dialect: Dialect) {

@@ -7,7 +7,6 @@ import type { Dialect, SqlValue } from './dialect.ts'
 export interface TableShape {
   /** As in the database. */
   readonly name: string
-  /** Every column by its name. */
   readonly columns: Readonly<Record<string, ColumnShape>>
   /** Unique keys, each as the names of its columns. */
   readonly unique: readonly (readonly string[])[]
@@ -31,7 +30,6 @@ export interface ColumnShape {
   readonly derived?: Derivation
 }
 
-/** A row without its type. */
 export type AnyRow = Readonly<Record<string, unknown>>
 
 /** Whether a column of this type can hold the value. Looked at here because PostgreSQL aborts the whole transaction over it. */

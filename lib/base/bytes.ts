@@ -4,7 +4,6 @@ export type Bytes = Uint8Array<ArrayBuffer>
 
 const encoder = new TextEncoder()
 
-/** A text in UTF-8. */
 export const utf8 = (text: string): Bytes => encoder.encode(text)
 
 /** The bytes of standard base64, or `undefined` if it is not that. */

@@ -15,7 +15,6 @@ export const must =
   ({ input }: v.BaseIssue<unknown>): string =>
     `must ${rule}, got ${shown(input)}`
 
-/** Checked options. */
 export type Checked<E extends v.ObjectEntries> = { readonly [K in keyof E]: v.InferOutput<E[K]> }
 
 /**

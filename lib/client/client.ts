@@ -34,7 +34,6 @@ export interface Client extends ClientMethods {
   download(url: string | URL, options?: DownloadOptions): Promise<Download>
 }
 
-/** Runs an operation. */
 type Run = (route: ClientRoute, parts: CallParts, options: CallOptions) => Call<unknown> | List<unknown>
 
 /** A promise of the record that also gives the rest of the response. */

@@ -45,7 +45,6 @@ function codesOf(error: unknown): readonly string[] {
 const withFacts = (sentence: string, facts: readonly string[]): string =>
   facts.length === 0 ? sentence : `${sentence} (${facts.join(', ')})`
 
-/** The code of a connection that was lost. */
 export const lostCode = 'connection_failed'
 
 /** The stream of a file failed while it was sent. */

@@ -2,12 +2,10 @@
 import Papa from 'papaparse'
 import { fail, invalid } from '../errors.ts'
 
-/** A row by column. */
 type TableRow = Readonly<Record<string, unknown>>
 
 export type TableFormat = 'csv' | 'ndjson'
 
-/** The longest row, in characters. */
 const longestRow = 1024 * 1024
 const mostColumns = 500
 

@@ -56,7 +56,6 @@ export type CommittedEvent = {
 
 const everything = { ...catalogue, ...hostCatalogue }
 
-/** The payload schema of an event. */
 export function payloadSchema(name: EventName): v.GenericSchema {
   return everything[name]
 }

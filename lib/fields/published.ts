@@ -59,7 +59,6 @@ export const demanded = <S extends v.GenericSchema>(schema: S): S => mark({ ...s
 
 /** The JSON Schema that a field was published as, if it was; without its description. */
 export const publishedAs = (schema: object): JsonSchema | undefined => factsOf(schema).json
-/** The description of a field, if it has one. */
 export const descriptionOf = (schema: object): unknown => factsOf(schema).description
 /** The value that counts where an optional field is left out, if it has one. */
 export const defaultOf = (schema: object): unknown => factsOf(schema).byDefault
@@ -71,7 +70,6 @@ export const isIdSchema = (schema: object): boolean => factsOf(schema).kind === 
 export const isIdInput = (schema: object): boolean => factsOf(schema).kind === 'id input'
 /** Whether a schema is that of the address of a stored file, which may be kept without its origin. */
 export const isFileUrl = (schema: object): boolean => factsOf(schema).kind === 'file url'
-/** Whether a field is an extension of the interface. */
 export const isExtension = (schema: object): boolean => factsOf(schema).isExtension === true
 /** Whether an optional field is published as required. */
 export const isDemanded = (schema: object): boolean => factsOf(schema).isDemanded === true

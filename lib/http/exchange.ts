@@ -127,7 +127,6 @@ export function responseParts({ headers, body }: HttpResponse, method: string) {
   return { body: method === 'HEAD' ? null : whole, headers: { ...headers, 'content-length': String(length) } }
 }
 
-/** A response as a `Response`. */
 export function toResponse(response: HttpResponse, method: string): Response {
   const { body, headers } = responseParts(response, method)
   return new Response(body, { status: response.status, headers })

@@ -4,7 +4,6 @@
  */
 import { badRequest, fail, tooLarge } from '../errors.ts'
 
-/** The maximum number of fields of a form. */
 export const maxFields = 1000
 export const tooManyFields = tooLarge(`The form has more than ${maxFields} fields`)
 

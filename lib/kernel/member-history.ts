@@ -36,7 +36,6 @@ interface Entry {
   changes: MemberChanges
 }
 
-/** Rows that are inserted together. */
 const insertedTogether = 200
 /** The most records that one row is about. */
 const mostAbout = 100

@@ -12,7 +12,6 @@ import type { Id, Row, Table } from '../storage/table.ts'
 export const defaultPerPage = 25
 const maxPerPage = 100
 
-/** Which page is requested. */
 export interface Paging {
   readonly page: number
   readonly per_page: number

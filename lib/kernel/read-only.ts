@@ -16,7 +16,6 @@ export const readOnly = (): ApiError =>
 export const isReadOnly = (error: unknown): error is ApiError =>
   isApiError(error) && error.status === 503 && error.body.error === kind
 
-/** The network of a transaction. */
 export interface OpenNetwork {
   /** Its row as the transaction sees it, where it was read. */
   readonly row?: Promise<NetworkRow | undefined>

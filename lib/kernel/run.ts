@@ -74,14 +74,12 @@ export interface Run {
   mayBeWritten: boolean
 }
 
-/** The caller, in a transaction. */
 export interface TxCaller {
   readonly principal: Principal
   /** @throws ApiError when they may not call any more */
   recheck(): Promise<void>
 }
 
-/** A step in a transaction. */
 export type Step<T> = (tx: ScopedTx, caller: TxCaller) => Promise<TxResult<T>>
 
 /** The text of a response; `''` where there is no body. */

@@ -10,7 +10,6 @@ export function withoutSnapshot<G>(given: G): readonly [G, string | undefined] {
   return place === undefined ? [given, undefined] : [{ ...given, after: place }, snapshot]
 }
 
-/** Pages of walks. */
 export interface Walks {
   /**
    * Reads a page. The first one begins a snapshot, which the `next` of each page names. Without one, or when it is gone, the page

@@ -40,7 +40,6 @@ export function present(
   return { items: page.items.map((row) => writer.value(returns.paged, row)), ...frame(page) }
 }
 
-/** The same as text. */
 export function presentText(
   returns: AnyOperation['returns'],
   result: unknown,

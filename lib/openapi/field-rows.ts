@@ -1,7 +1,6 @@
 /** The fields of a request in words, for the tables of the documentation and of the panel. Code is between backticks. */
 import type { JsonSchema } from '../fields.ts'
 
-/** A field of a request. */
 export interface RequestField {
   readonly name: string
   readonly schema: JsonSchema
@@ -24,7 +23,6 @@ export const fieldRows = (fields: readonly RequestField[], components: Component
     ),
   ])
 
-/** The fields of a body. */
 export const fieldsIn = (body: JsonSchema, components: Components): RequestField[] => fieldsOf(resolved(body, components))
 
 const fieldsOf = ({ properties = {}, required = [] }: JsonSchema): RequestField[] =>

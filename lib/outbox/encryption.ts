@@ -45,7 +45,6 @@ export class EncryptionError extends Error {
 export const isEncryptionError = (value: unknown): value is EncryptionError =>
   typeof value === 'object' && value !== null && brand in value
 
-/** How encryption keys are given, for messages. */
 export const howGiven = '`encryptionKeys`, FOLKMOOT_ENCRYPTION_KEYS or --encryption-key-file'
 
 /** No plain value begins like this: what does, and cannot be decrypted, is never sent. */
@@ -145,7 +144,6 @@ export function keyRing(keys: readonly string[]): KeyRing {
   }
 }
 
-/** The rule for an encryption key, for messages. */
 export const encryptionKeyRule = 'must be 32 bytes in base64, as `openssl rand -base64 32` makes them'
 
 type Change = (value: string, about: Uint8Array<ArrayBuffer>, what: 'key' | 'secret' | 'header') => Promise<string>

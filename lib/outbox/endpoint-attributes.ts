@@ -65,7 +65,6 @@ const headers = v.pipe(
   list<Header>(aHeader, mostHeaders, headersRule),
   v.check((given) => areHeaderNames(given.map(({ name }) => name)), headersRule),
 )
-/** The most addresses and ranges of an endpoint. */
 const mostAddresses = 100
 const addressesRule = `must be null or a list of 1 to ${mostAddresses} addresses or ranges, such as 10.0.3.5 and 10.0.3.0/24`
 const addresses = v.pipe(
@@ -147,7 +146,6 @@ export type CredentialName = (typeof credentialNames)[number]
 type Value<K extends AttributeName> = v.InferOutput<Attributes[K]>
 type Omittable = { [K in AttributeName]: undefined extends Value<K> ? K : never }[AttributeName]
 
-/** The attributes in a record of the outbox. */
 export type RecordedAttributes = { readonly [K in keyof Attributes as Exclude<K, Omittable>]: Value<K> } & {
   readonly [K in keyof Attributes as Extract<K, Omittable>]?: Exclude<Value<K>, undefined>
 }

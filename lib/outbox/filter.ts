@@ -99,7 +99,6 @@ function stranger(names: readonly string[]): string {
   return `; ${JSON.stringify(unknown.slice(0, 40))} is none of them${meant}`
 }
 
-/** How many conditions a filter has. */
 export function conditionCount(filter: Filter): number {
   if ('not' in filter) return conditionCount(filter.not)
   const list = 'all' in filter ? filter.all : 'any' in filter ? filter.any : undefined

@@ -107,7 +107,6 @@ function* linesOfParts(records: readonly OutboxRecord[]): Generator<LineContent,
 /** The maximum size of a record: an escaped character has six bytes, and the other members are short. */
 const maxBytesOf = (record: OutboxRecord): number => 6 * (record.kind === 'event' ? record.body.length + 1_000 : 20_000)
 
-/** Whether a line can hold a record. */
 export function fitsLine(record: OutboxRecord): boolean {
   // Measuring costs, so it is done when the most that it can come to is too much.
   if (maxBytesOf(record) <= maxLineBytes) return true
@@ -159,7 +158,6 @@ export function decodeLine(line: Uint8Array, checksum: Checksum): CheckedRecords
   }
 }
 
-/** Whether a decoded line is damage. */
 export function isDamaged(line: CheckedRecords | DamagedLine): line is DamagedLine {
   return 'damaged' in line
 }

@@ -15,10 +15,8 @@ const attributeCapabilities = [
   'format',
 ] as const satisfies readonly (keyof StoredAttributes)[]
 
-/** The capabilities of this version. */
 export const capabilities: readonly string[] = [...attributeCapabilities, 'filter-changed', 'no-key']
 
-/** The capabilities that an endpoint requires. */
 export const requiresOf = (
   endpoint: Pick<StoredAttributes, (typeof attributeCapabilities)[number] | 'key'>,
 ): readonly string[] => [

@@ -14,7 +14,6 @@ export const lineStart = '{"crc":"'
 const lengthText = (length: number): string => `${lengthName}${length},"body":`
 const lengthName = ',"body_length":'
 
-/** The text of some records. */
 export const recordsText = (records: readonly OutboxRecord[]): string => `[${records.map(recordText).join(',')}]`
 
 function recordText(record: OutboxRecord): string {

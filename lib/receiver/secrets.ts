@@ -10,7 +10,6 @@ export type Signer = (content: Bytes) => Promise<string>
 /** Whether one of the signatures is right for a content. */
 export type Verifier = (content: Bytes, signatures: readonly Signature[]) => Promise<boolean>
 
-/** A signature of a header. */
 export interface Signature {
   readonly version: string
   readonly bytes: Bytes

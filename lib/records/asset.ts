@@ -1,6 +1,5 @@
 import { describe, FileUrl, Id, oneOf, orNull, record, Text } from '../fields.ts'
 
-/** The purpose of an asset. */
 export const AssetStyle = oneOf(
   'avatar',
   'avatar_suggestion',

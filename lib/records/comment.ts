@@ -30,7 +30,6 @@ export const Comment = record('CommentResponse', {
   permalink: Permalink,
 })
 
-/** A comment's record. */
 export function presentComment(context: Pick<Context, 'permalink'>, row: CommentRow): v.InferOutput<typeof Comment> {
   return {
     ...row,

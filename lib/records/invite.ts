@@ -48,7 +48,6 @@ export async function presentInvites(
   return rows.map((row) => recordOf(context, row, recipients.get(row.recipient_id ?? '')))
 }
 
-/** The record of one invite. */
 export async function presentInvite(context: Pick<Context, 'tx' | 'network'>, row: InviteRow): Promise<InviteRecord> {
   const { recipient_id } = row
   return recordOf(context, row, recipient_id === null ? undefined : await context.tx.get(members, recipient_id))

@@ -23,7 +23,6 @@ export const Plan = record('PlanResponse', {
 })
 export type PlanRecord = v.InferOutput<typeof Plan>
 
-/** A plan's record. */
 export const presentPlan = (context: Pick<Context, 'permalink'>, row: PlanRow): PlanRecord => ({
   ...row,
   permalink: context.permalink('plans', row.id),

@@ -44,7 +44,6 @@ export const PostPayload = record('PostPayload', {
 })
 export type PostPayloadRecord = v.InferOutput<typeof PostPayload>
 
-/** A post's record. */
 export function presentPost(context: Pick<Context, 'permalink'>, row: PostRow): PostRecord {
   // Field by field: to spread a frozen row takes several times as long.
   return {

@@ -18,7 +18,6 @@ export const Reaction = record('ReactionResponse', {
   member_id: describe(Id, 'The member who reacted.'),
 })
 
-/** A reaction's record. */
 export function presentReaction(row: ReactionRow): v.InferOutput<typeof Reaction> {
   return {
     ...row,

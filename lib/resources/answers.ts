@@ -235,7 +235,6 @@ async function permit({ tx, principal }: Pick<AnswerCall, 'tx' | 'principal'>, {
   if (!isHost && (actor?.id !== member.id || field.response_by === 'hosts_only')) fail(notAllowed)
 }
 
-/** The answer so far. */
 async function lastAnswer({ tx }: Pick<AnswerCall, 'tx'>, { field, member }: Parties): Promise<AnswerInput | undefined> {
   const row = await tx.first(answers, { custom_field_id: field.id, member_id: member.id })
   return row && { row, chosen: await choicesOf(tx, field.id, member.id) }

@@ -141,7 +141,6 @@ function isResend({ recipient_email, ...others }: v.InferOutput<typeof InviteUpd
   return recipient_email === before.recipient_email && Object.values(others).every((value) => value === undefined)
 }
 
-/** The member who is recorded as the inviter. */
 async function inviter({ tx }: Pick<Context, 'tx'>, user_id: Id): Promise<Id> {
   const member = await tx.get(members, user_id)
   return member?.state === 'active'

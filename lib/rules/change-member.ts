@@ -61,7 +61,6 @@ export async function changeMember(
 /** The role of a member in a space before and after a change; empty for a change in the network. */
 type Roles = readonly { readonly role: MemberRow['role'] | null }[]
 
-/** Emits that a member was changed. */
 export function emitMemberUpdated(
   call: Emitter<'MemberUpdated'>,
   before: MemberRow,

@@ -34,7 +34,6 @@ export async function openPlan({ tx }: Pick<Context, 'tx'>, id: Id): Promise<Pla
   return plan.status === 'archived' ? fail(invalid('plan_id'), 'The plan is archived and takes no more members') : plan
 }
 
-/** The access that a member has to a plan, if they have any. */
 export const accessTo = ({ tx }: Pick<Context, 'tx'>, { plan_id, member_id }: Key): Promise<PlanMembershipRow | undefined> =>
   tx.first(planMemberships, { plan_id, member_id })
 

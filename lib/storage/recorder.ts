@@ -36,7 +36,6 @@ export interface RecordedChanges {
 const mostRows = 50_000
 
 interface Step {
-  /** The name of its table. */
   readonly table: string
   readonly id: Id
   readonly before: Row | undefined

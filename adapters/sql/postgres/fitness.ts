@@ -4,7 +4,6 @@ import { isLost, isReadOnly } from './errors.ts'
 
 const unfit = new WeakMap<PgClient, 'lost' | 'read-only'>()
 
-/** Notes the error of a statement. */
 export function noteError(client: PgClient, error: unknown): void {
   if (isReadOnly(error)) unfit.set(client, 'read-only')
   else if (isLost(error)) unfit.set(client, 'lost')

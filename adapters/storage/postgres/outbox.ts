@@ -118,7 +118,6 @@ export async function postgresOutbox(options: PostgresOutboxOptions): Promise<Ou
   })
 }
 
-/** One commit of the outbox. */
 export interface OutboxCommit extends ParsedCommit {
   /** Its place: that of a later commit is higher, but it may be seen earlier. */
   readonly seq: number

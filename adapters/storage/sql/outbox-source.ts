@@ -59,7 +59,6 @@ export function byBytes() {
   }
 }
 
-/** A source over a table. */
 export function outboxSource({ dialect, run, watch, durable, close }: OutboxTable): OutboxSource {
   const outbox = dialect.table('outbox')
   const these = dialect.among('"seq"', 'integer', dialect.parameter(1))
@@ -137,7 +136,6 @@ export interface ParsedCommit {
   readonly damage: readonly Damage[]
 }
 
-/** The content of a row. */
 export function parseCommit({ seq, records: text }: OutboxRow): ParsedCommit {
   const list = listOf(text)
   const { records, unusable } = checkRecords(list ?? [], text)

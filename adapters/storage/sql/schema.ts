@@ -68,7 +68,6 @@ const rateLimits: SqlTable = {
   unlogged: true,
 }
 
-/** The schema of a storage with these tables. */
 export const storageSchema = (dialect: Dialect, tables: readonly TableShape[]): Schema => ({
   version: 1,
   tables: [

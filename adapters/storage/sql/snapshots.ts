@@ -37,7 +37,6 @@ export interface SnapshotOptions {
   readonly nesting: Nesting
 }
 
-/** Reads that share a snapshot. */
 interface SharedSnapshot {
   /** Resolves when it has begun. */
   readonly reader: Promise<Reader>

@@ -6,7 +6,6 @@ import { lengthOf, partsOf } from '../../../lib/outbox/parts.ts'
 import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 
 export interface AppendedRecords {
-  /** A group begins. */
   groupBegun(): void
   /** A transaction of the group begins. */
   begun(): void

@@ -54,7 +54,6 @@ export interface GroupCommitOptions {
   readonly busyTimeoutMs: number
   /** Called before a group begins. If it throws, nothing is written. */
   readonly beforeBegin?: () => void
-  /** Called when a group has begun. */
   readonly begun?: () => void
   /** Called before each commit. If it throws, the group is undone. */
   readonly beforeCommit?: () => void

@@ -38,7 +38,6 @@ export interface PageMeta {
   readonly total_count_capped?: true
 }
 
-/** A page as it was read. */
 export interface ReadPage<Item> {
   readonly page: Page<Item>
   /** The server sends no links: the one to the next page is made from the number of this page. */

@@ -5,7 +5,6 @@ import { tooLargeCode } from '../response.ts'
 import type { Outgoing, ReceivedResponse } from '../send.ts'
 import { defaultPerPage, largestPage, type ReadPage, readPage } from './page.ts'
 
-/** The size of a page that a query requests. */
 function sizeIn(search: URLSearchParams): number {
   const size = Number(search.get('per_page') ?? defaultPerPage)
   return Number.isSafeInteger(size) && size > 0 ? Math.min(size, largestPage) : defaultPerPage

@@ -174,7 +174,6 @@ export function auditOf({ clock, limits, chance }: Settings, changes: Changes, n
   }
 }
 
-/** Whether there is a line of this work at this moment. */
 async function hasLine(tx: ScopedTx, action: AuditAction, at: string, work_id: string | undefined): Promise<boolean> {
   const last = idAt(Date.parse(at) + slackMs)
   for await (const row of rowsOf(tx, audit, { action }, { after: String(Number(idAt(Date.parse(at))) - 1) })) {

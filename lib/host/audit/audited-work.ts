@@ -7,7 +7,6 @@ import type { Id } from '../../storage/table.ts'
 import type { RelayRecord, WorkAction } from './audit.ts'
 import type { Details } from './details.ts'
 
-/** Work on one network. */
 export interface Work {
   readonly network: Id
   readonly action: WorkAction

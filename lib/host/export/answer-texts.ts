@@ -32,7 +32,6 @@ const answerText = (field: CustomFieldRow, row: AnswerRow, held: readonly Segmen
     held.filter(({ custom_field_id }) => custom_field_id === field.id),
   )
 
-/** The title of the field and the text of each answer. */
 export async function answerTexts(tx: ScopedTx, rows: readonly AnswerRow[]) {
   const fields = await rowsNamed(tx, customFields, 'custom_field_id', rows)
   const held = await segmentsOf(tx, [...new Set(rows.map(({ member_id }) => member_id))])

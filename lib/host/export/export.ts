@@ -59,7 +59,6 @@ const Query = shape({
   after: optional(PlaceInput),
 })
 
-/** Rows of a page. */
 const pageRows = 100
 
 export function exportsOf({ clock, limits }: Settings, changes: Changes, networks: Networks): Exports {

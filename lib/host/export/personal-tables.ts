@@ -45,7 +45,6 @@ export const actionsWithAddresses = ['members.consent', 'work.requested', 'work.
 /** Stored files of an avatar: stores may give a path on the origin that callers use. */
 export const filesOf = (avatar: string): readonly string[] => [avatar, URL.parse(avatar)?.pathname ?? avatar]
 
-/** Rows of a table that are about a person. */
 export interface PersonalRows {
   readonly table: Pick<Table, 'name' | 'columns'>
   /** By which columns the person is named. */

@@ -46,7 +46,6 @@ export interface Showing {
 }
 
 export interface Subject {
-  /** The fields of its filter. */
   readonly filter: Fields
   /** @param given the checked filter */
   page(showing: Showing, given: object, after: string | undefined, limit: number): Promise<ExportPage>
@@ -97,7 +96,6 @@ interface Shape<R> {
   readonly filters?: Filters<R>
 }
 
-/** A subject whose rows are those of a table. */
 export function rowsIn<R extends Row, N>(
   table: Table<R, N>,
   { where = {}, omit = [], cells = {}, add = [], filters = {} }: Shape<NoInfer<R>>,

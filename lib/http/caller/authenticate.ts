@@ -8,7 +8,6 @@ import { notesOfUse } from './notes-of-use.ts'
 import { type CallerRecheck, recheckOf, withCaller, workingRows } from './recheck-caller.ts'
 import { type TokenRows, tokenRows } from './token-rows.ts'
 
-/** The caller, and the network. */
 export interface Caller {
   readonly principal: Principal
   /** The caller's own network. */
@@ -25,7 +24,6 @@ export interface Caller {
 
 /** What a request shows of its caller. */
 interface Credentials {
-  /** The bearer token. */
   readonly token: string
   /** The network as the path names it: an id or a subdomain. */
   readonly network: string

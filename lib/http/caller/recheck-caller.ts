@@ -44,7 +44,6 @@ interface RecheckedCaller {
 
 class Changed extends Error {}
 
-/** The rows, if their key works. */
 export function workingRows({ key, network, isFormer }: TokenRows, now: number): WorkingRows | undefined {
   return key && network && !isFormer && !hasEnded(key, now) ? { key, network } : undefined
 }

@@ -27,12 +27,10 @@ export class RecordWriter {
     this.#base = base
   }
 
-  /** The JSON value of a record. */
   value(schema: v.GenericSchema, record: unknown): unknown {
     return projection(schema, this.#ids)(record, this.#base)
   }
 
-  /** The JSON text of a record. */
   text(schema: v.GenericSchema, record: unknown): string {
     if (typeof record !== 'object' || record === null) return this.#write(schema, record)
     const known = this.#made?.get(record)

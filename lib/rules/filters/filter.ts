@@ -16,7 +16,6 @@ export interface Searcher {
   readonly principal: Pick<Context['principal'], 'scopes'>
 }
 
-/** One filter. */
 export interface Filter<R, S extends v.GenericSchema = v.GenericSchema> {
   /** The field of its value: optional, described, and an extension of the interface. */
   readonly schema: S
@@ -26,7 +25,6 @@ export interface Filter<R, S extends v.GenericSchema = v.GenericSchema> {
   condition(value: never, searcher: Searcher): Conditions<R>
 }
 
-/** Filters by their names. */
 export type Filters<R> = Readonly<Record<string, Filter<R>>>
 
 /**
@@ -84,7 +82,6 @@ export function sortField<const S extends Readonly<Record<string, string>>>(sort
   return extension(describe(optional(oneOf(...names)), sentence))
 }
 
-/** The order that `sort` names. */
 export const orderOf = <R>(sorts: Sorts<R>, sort: string): Query<R>['order'] => {
   const by = sorts[sort.replace('-', '')]
   return by === undefined ? undefined : { by, direction: sort.startsWith('-') ? 'desc' : 'asc' }

@@ -140,9 +140,7 @@ export const abuseReports = table(
 
 /** A post as stored: also an article, a poll, a question or an event. */
 export type PostRow = RowIn<typeof posts>
-/** A comment or a reply as stored. */
 export type CommentRow = RowIn<typeof comments>
-/** A reaction as stored. */
 export type ReactionRow = RowIn<typeof reactions>
 export type AssetRow = RowIn<typeof assets>
 export type CourseworkRow = RowIn<typeof courseworks>

@@ -47,5 +47,4 @@ export const canceledInstances = table(
 )
 
 export type EventRow = RowIn<typeof events>
-/** An RSVP as stored. */
 export type RsvpRow = RowIn<typeof rsvps>

@@ -131,13 +131,9 @@ export const invites = table(
   { unique: [['open_key']], indexes: [['plan_id'], ['plan_id', 'email_key'], ['email_key'], ['recipient_id']] },
 )
 
-/** A plan as stored. */
 export type PlanRow = RowIn<typeof plans>
-/** A subscription as stored. */
 export type SubscriptionRow = RowIn<typeof subscriptions>
-/** A purchase as stored. */
 export type PurchaseRow = RowIn<typeof purchases>
-/** An invite as stored. */
 export type InviteRow = RowIn<typeof invites>
 /** That a member has a plan, as stored. */
 export type PlanMembershipRow = RowIn<typeof planMemberships>

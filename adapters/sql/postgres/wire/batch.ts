@@ -8,7 +8,6 @@ import type { PgClient, PgResult } from '../connection.ts'
 import { noteError } from '../fitness.ts'
 import { forgetMessages, takeMessages, writeBind, writeExecute, writeParse, writeSync } from './messages.ts'
 
-/** One statement of a batch. */
 export interface BatchStatement {
   readonly text: string
   readonly values: readonly unknown[]
@@ -37,7 +36,6 @@ interface BatchClient {
   query(batch: object): unknown
 }
 
-/** Whether a client takes batches. */
 export const takesBatches = (client: PgClient): boolean =>
   client.pipeline === true && typeof (client.constructor as Partial<BatchClient['constructor']>).Query === 'function'
 
