@@ -74,7 +74,7 @@ export async function settingSources(flags: SettingFlags): Promise<SettingSource
  */
 export function outboxOf(address: string | undefined): string {
   if (address === undefined || address === '')
-    throw new UsageError('--outbox is missing: give the `outbox` that the API server prints, a directory or a database')
+    throw new UsageError('--outbox is missing: give the address that the API server prints as `outbox`, or set FOLKMOOT_OUTBOX')
   const problem = unknownKind(address)
   if (problem !== undefined) throw about(new UsageError(`--outbox ${problem}`), 'outbox')
   return address

@@ -223,7 +223,7 @@ describe('folkmoot-relay run', () => {
   })
 
   test.each([
-    [[], /--outbox is missing/],
+    [[], /--outbox is missing: .* or set FOLKMOOT_OUTBOX$/m],
     [['--outbox', '/tmp/x', '--timeout', 'soon'], /--timeout takes seconds/],
     [['--outbox', '/tmp/x', '--retry-schedule', '0,,5'], /--retry-schedule takes seconds/],
     [['--outbox', '/tmp/x', '--retry-schedule', '-1'], /--retry-schedule takes seconds/],
