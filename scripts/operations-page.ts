@@ -43,7 +43,7 @@ Each operation lists its own errors. All of them also have these, which [errors.
 - a list: 400
 - a POST: the errors of [\`Idempotency-Key\`](errors.md#idempotency)
 
-[gaps.md](gaps.md) says what folkmoot does where the [interface](interface.md) leaves a question open. The OpenAPI document,
+[gaps.md](gaps.md) says what folkmoot does where the [interface](https://github.com/folkmoot/folkmoot/blob/main/docs/interface.md) leaves a question open. The OpenAPI document,
 \`GET /admin/v1/spec.json\`, also describes every field of the responses.
 
 The examples were recorded in the network of the tests: its members begin with 101 and its spaces with 201.
