@@ -16,10 +16,7 @@ export const withEncryptionKeys = (command: Command): Command =>
     `the keys that encrypt tokens of endpoints; by default the variable ${encryptionKeysVariable}`,
   )
 
-/**
- * Hands what the variable holds to each command that takes encryption keys.
- * @param variable its text
- */
+/** Hands what the variable holds to each command that takes encryption keys. */
 export function handOverKeys(program: Command, variable: string | undefined): void {
   program.hook('preAction', (_, command) => {
     const takes = command.options.some((option) => option.attributeName() === 'encryptionKeyFile')

@@ -13,10 +13,7 @@ export function hintAtHelp(command: Command, words = command.name()): void {
   for (const each of command.commands) hintAtHelp(each, `${words} ${each.name()}`)
 }
 
-/**
- * Names the other program in errors about a command that only that one has.
- * @param json whether errors are JSON
- */
+/** Names the other program in errors about a command that only that one has. */
 export function hintAtOtherProgram(program: Command, name: ProgramName, json: boolean, paint?: Paint): void {
   const other = name === 'folkmoot' ? 'folkmoot-relay' : 'folkmoot'
   const hint = (command: Command, before: string): void => {

@@ -67,10 +67,7 @@ const remarkOnOperation = ({ operation: { method, path } }: Tool): string =>
     ? `Only a program can read it whole, with \`GET ${path}\` of the API. Never write a text back that was cut.`
     : "The change was made: don't repeat it. Never write a text back that was cut."
 
-/**
- * Calls a tool. A refusal is a result, with the sentence of the API, so that the agent can read it.
- * @param signal ends the call
- */
+/** Calls a tool. A refusal is a result, with the sentence of the API, so that the agent can read it. */
 export async function callTool(client: Client, tool: AnyTool, given: unknown, signal: AbortSignal): Promise<ToolResult> {
   if (given !== undefined && !isObject(given)) return refused('the arguments must be an object')
   try {

@@ -65,7 +65,6 @@ const totalOf = (meta: ListPage['meta']) =>
 
 /**
  * Reads a page. If its records are too long for an agent, as many of them as fit come, and the cursor leads to the rest.
- * @param read requests a page by its query
  * @throws TypeError that names a wrong argument
  */
 export async function readPageFor(

@@ -14,7 +14,6 @@ const instructions =
 
 /**
  * A server of the protocol. Each connection, or each request over HTTP, has its own.
- * @param client calls the API
  * @param listsOnce whether it lists the tools once: a list is long, and a batch over HTTP could request it a hundred times
  */
 export function serverOf(tools: readonly AnyTool[], client: Client, listsOnce = false): Server {

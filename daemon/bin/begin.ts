@@ -12,11 +12,7 @@ import { fileURLToPath } from 'node:url'
 /** As in package.json, `engines`. */
 const oldest = [22, 19] as const
 
-/**
- * Starts a program.
- * @param name of the program, for messages
- * @param program loads and runs it
- */
+/** Starts a program. */
 export function begin(name: string, program: () => Promise<unknown>): void {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   if (major < oldest[0] || (major === oldest[0] && minor < oldest[1])) {

@@ -17,7 +17,6 @@ const silent = { info: nothing, warn: nothing, error: nothing, debug: nothing }
 
 /**
  * @param expression a cron expression of five fields, such as `13 * * * *`
- * @param failed called with what `work` throws
  * @returns ends it; work in progress is not waited for
  */
 export function doRegularly(expression: string, work: () => void | Promise<void>, failed: (error: unknown) => void): () => void {

@@ -4,7 +4,6 @@ import { join, resolve } from 'node:path'
 
 /**
  * The project that has installed this package; `undefined` for a checkout, an image, and a package that is installed globally.
- * @param here a directory of the package
  */
 export function ownProject(here = import.meta.dirname): string | undefined {
   const at = here.indexOf(join('/', 'node_modules', '/'))

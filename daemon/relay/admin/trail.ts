@@ -89,10 +89,7 @@ export const actingAs = (admin: OpenRelayAdmin, actor: string | null): RelayAdmi
     }),
 })
 
-/**
- * A resend that records all its times at once.
- * @param progress called with how many of how many are done, after each part
- */
+/** A resend that records all its times at once. */
 export async function resendNow(
   admin: OpenRelayAdmin,
   actor: string,

@@ -1,6 +1,4 @@
-/**
- * The relay's log: one line per attempt, never a key, a body, or an endpoint's URL, whose query may hold a secret.
- */
+/** The relay's log: one line per attempt, never a key, a body, or an endpoint's URL, whose query may hold a secret. */
 import { type DestinationStream, type Logger, pino } from 'pino'
 import { plain, unobeyed } from '../../json.ts'
 import type { RelayEvents } from '../events.ts'
@@ -11,10 +9,7 @@ export interface Log extends RelayEvents {
   error(fields: object, message: string): void
 }
 
-/**
- * @param destination where lines go
- * @param json one JSON object per line, else lines for people
- */
+/** @param json one JSON object per line, else lines for people */
 export function createLog(destination: DestinationStream, json: boolean): Log {
   const logger: Logger = pino(
     {

@@ -21,10 +21,7 @@ export interface Metrics extends RelayEvents {
   text(): Promise<string>
 }
 
-/**
- * @param relay read for the gauges at each scrape
- * @param version for `relay_build_info`
- */
+/** @param relay read for the gauges at each scrape */
 export function createMetrics(relay: () => Relay | undefined, version: string): Metrics {
   const registry = createRegistry()
   /** The labels of endpoints, and the outcomes that each has series of. */

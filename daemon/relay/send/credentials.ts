@@ -33,7 +33,6 @@ export interface CredentialsReader<Owner extends { readonly endpoint: Endpoint }
 }
 
 /**
- * @param keys the encryption keys
  * @param lacking why an endpoint cannot be sent to though its credentials can be read, for a person
  * @param changed called when credentials begin to be read, and with what became of it
  */

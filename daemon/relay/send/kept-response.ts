@@ -25,7 +25,6 @@ export function keptHeaders(headers: ResponseHeaders, hide: Hide): string {
  * The beginning of a body as text.
  * @param body its first bytes, `readBytes` of them if there are so many
  * @param length of all that came
- * @param encoding its `content-encoding`
  */
 export function keptBody(body: Buffer, length: number, encoding: string, hide: Hide): string {
   if (body.length === 0) return ''

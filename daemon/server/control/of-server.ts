@@ -13,10 +13,7 @@ import { controlFileIn, makeControlDirectory, noteServer } from './own-directory
 import { controlFileOf } from './place.ts'
 import { startControl } from './serve-control.ts'
 
-/**
- * The control of a server: commands for its storage, and links to its panel.
- * @param url the origin at which it listens
- */
+/** The control of a server: commands for its storage, and links to its panel. */
 export async function controlOf(
   operator: ServedOperator,
   storage: string,

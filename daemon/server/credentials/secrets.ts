@@ -9,7 +9,6 @@ const longest = 4096
 /**
  * The secrets of an option and of its `-file` twin, in this order.
  * @param option as it is typed: `--token`
- * @param given on the command line
  * @param files that hold one each, `-` for standard input
  * @throws UsageError
  */
@@ -51,9 +50,6 @@ function textOf(option: string, file: string): string {
 
 /**
  * The token of a command.
- * @param option its name
- * @param token the value of the option
- * @param file the value of its `-file` twin
  * @param inputUser the user of standard input, if a token cannot come that way
  * @throws UsageError without a token
  */

@@ -5,7 +5,6 @@ import { variableOption } from '../../variables.ts'
 /**
  * Adds `--token` and `--token-file`.
  * @param option another name: `--a-token`
- * @param whose the server that it is for
  * @param input whether a token may come on standard input
  */
 export function withToken(command: Command, option = '--token', whose = 'the server', input = true): Command {

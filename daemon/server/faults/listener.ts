@@ -12,10 +12,7 @@ const retryAfter = '1'
 
 const page = (title: string): string => `<html>\n<head><title>${title}</title></head>\n<body><h1>${title}</h1></body>\n</html>\n`
 
-/**
- * Each request draws its lot when it arrives: a latency, and a fault or none.
- * @param next responds to a request without a fault
- */
+/** Each request draws its lot when it arrives: a latency, and a fault or none. */
 export function withFaults(plan: FaultPlan, next: RequestListener): RequestListener {
   const draw = lotsOf(plan)
   return (request, response) => {

@@ -24,7 +24,6 @@ const largest = 4 * 1024 * 1024
 /**
  * Starts a receiver on loopback.
  * @param key what deliveries must carry as bearer token
- * @param received called for each delivery
  */
 export async function startReceiver(key: string, received: (delivery: Received) => void): Promise<Receiver> {
   const server = createServer(async (request, response) => {

@@ -31,10 +31,7 @@ const maxResponseBytes = 64 * 1024
 /** The headers of a response that mean something to a relay. */
 const passed = ['content-type', 'retry-after']
 
-/**
- * @param url the address of the application
- * @param verifies whether the certificate of an https address is checked
- */
+/** @param verifies whether the certificate of an https address is checked */
 export function createForwarder(url: URL, verifies: boolean): Forwarder {
   const dispatcher = new Agent({ connect: { rejectUnauthorized: verifies }, maxHeaderSize: 32 * 1024 })
 

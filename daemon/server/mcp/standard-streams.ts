@@ -11,7 +11,6 @@ const graceMs = 10_000
  * This one closes after their responses.
  * @param stdin standard input, which it reads alone
  * @param maxBufferSize the longest message, in bytes
- * @param refuse responds to a line that is no message
  */
 export function standardStreams(
   stdin: Readable,

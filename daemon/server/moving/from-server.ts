@@ -17,7 +17,6 @@ const apiPath = /\/admin\/v1(?:\/networks(?:\/[^/]*)?)?\/?$/
 
 /**
  * Reads an address.
- * @param option its name, for messages
  * @throws UsageError
  */
 export function fromServer(option: string, address: string, network: string, token: string): Server {
@@ -65,7 +64,6 @@ const mayPass = (error: ClientError): boolean =>
 
 /**
  * The message of a run that a failed request has ended, and how to go on.
- * @param option the option with the address of the server
  * @param done where the work so far is
  */
 export function endOfRun(error: ClientError, option: string, done: string): string {

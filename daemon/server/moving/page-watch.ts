@@ -6,10 +6,7 @@ import { UsageError } from '../../usage.ts'
 /** So many pages without a record may follow each other, as in the client. */
 const maxEmptyPages = 1000
 
-/**
- * @param list names the list, for messages
- * @returns a function that is given each page, and returns whether it is another one than the page before
- */
+/** @returns a function that is given each page, and returns whether it is another one than the page before */
 export function pageWatch(list: string): (page: Page<unknown>) => boolean {
   const links = new Set<string>()
   let before: string | undefined

@@ -22,10 +22,7 @@ export const showStage = (line: ProgressLine, { stage, number, stages, read, req
 /** Requests that wait for the same moment say so once; it differs by this many milliseconds at most. */
 const sameMoment = 2_000
 
-/**
- * Says each wait that takes longer than a second, on standard error.
- * @param server names it
- */
+/** Says each wait that takes longer than a second, on standard error. */
 export function showWaits(line: ProgressLine, server: string): (ms: number) => void {
   let said = 0
   return (ms) => {

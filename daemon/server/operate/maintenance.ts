@@ -6,7 +6,6 @@ import type { Log } from './log.ts'
 /**
  * Regular maintenance outside of requests. Subscriptions whose last period is over end. Replaced tokens and secrets of endpoints
  * are removed when their overlap is over. Lines that the relay's commands have left come into the audit.
- * @returns ends it
  */
 export function startMaintenance(
   community: Pick<Community, 'endpoints' | 'networks' | 'notify'>,

@@ -166,10 +166,7 @@ function garbage(registry: Registry): () => void {
   return () => observer.disconnect()
 }
 
-/**
- * Adds the figures of this process.
- * @returns ends their measuring
- */
+/** Adds the figures of this process. */
 export function measureProcess(registry: Registry): () => void {
   processorTime(registry)
   memory(registry)

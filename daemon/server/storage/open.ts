@@ -20,10 +20,8 @@ export interface OpenStorage {
  * Opens the storage that a command line names. Only its own engine is loaded.
  * @param address `lowdb:PATH`, `memory:`, `sqlite:PATH` or `postgres://…` (`?schema=NAME` for another schema)
  * @param outboxDirectory the outbox directory of a storage without an outbox table; next to the file by default
- * @param warn called with messages for the operator
  * @param missing what to do about a missing storage: a command that only reads or changes one must not create one from a
  * mistyped name
- * @param option the option that has the address, for messages
  * @throws UsageError when the address has no known form, or the storage is missing
  * @throws StorageError when the storage refuses to open: `locked`, `damaged`, `newer`, `full`
  */

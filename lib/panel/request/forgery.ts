@@ -5,7 +5,6 @@ const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]|[\w-]+\.localhost)$/
 /**
  * Whether an unsafe request comes from a page of the panel: `Sec-Fetch-Site` is `same-origin`. A browser omits it on plain
  * HTTP; then `Origin` must be the public origin.
- * @param origin the public origin
  */
 export function isOwnForm(request: Request, origin: string): boolean {
   const site = request.headers.get('sec-fetch-site')

@@ -23,10 +23,7 @@ const variablesOf = (command: Command): Readonly<Record<string, string>> => {
 
 const inspect = () => import('./inspect.ts')
 
-/**
- * The program; `parseAsync` runs it.
- * @param host what the commands may request of the process
- */
+/** The program; `parseAsync` runs it. */
 export function createProgram(host: Host): Command {
   const { width, paint = unpainted, paintError } = host
   const program = new Command('folkmoot-relay')

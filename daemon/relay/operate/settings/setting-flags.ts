@@ -85,10 +85,7 @@ export function withSettingFlags(command: Command): Command {
   return command
 }
 
-/**
- * Hands the variable to each command with `--use-no-proxy`: without the flag it does not count.
- * @param variable its content
- */
+/** Hands the variable to each command with `--use-no-proxy`: without the flag it does not count. */
 export function handOverNoProxy(program: Command, variable = ''): void {
   program.hook('preAction', (_, command) => {
     if (command.getOptionValue('useNoProxy') === true) command.setOptionValueWithSource('noProxy', variable, 'env')

@@ -86,10 +86,7 @@ export class EndpointQueue {
     this.expect(lane, later?.due ?? (found.length < limit ? Number.POSITIVE_INFINITY : now))
   }
 
-  /**
-   * Takes the next due delivery, or returns the time to try again.
-   * @param limit how many deliveries of a lane to read
-   */
+  /** Takes the next due delivery, or returns the time to try again. */
   async take(now: number, limit: number, retriesFull: boolean): Promise<Waiting | number> {
     const { first, retry } = this.#lanes
     if (this.isHungry('first', now)) await this.#fill('first', now, limit)

@@ -83,10 +83,7 @@ function factsOf({ run: { endpoint }, waiting, outgoing }: InFlightAttempt): Spa
   }
 }
 
-/**
- * Makes an attempt in a span of its own, which continues the trace of its event.
- * @param send is given the trace that the receiver continues
- */
+/** Makes an attempt in a span of its own, which continues the trace of its event. */
 async function inAttemptSpan(
   tracing: Tracing,
   attempt: InFlightAttempt,

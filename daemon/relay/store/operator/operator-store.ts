@@ -80,10 +80,7 @@ export interface OperatorStore {
    * in flight counts as delivered if it is delivered after all.
    */
   skip(endpoint: Endpoint, filter: DeliveryFilter, limit: number, now: number): Promise<number>
-  /**
-   * Resets an endpoint: its circuit closes, and sending begins slowly. A running relay notices within a second.
-   * @param notice what is recorded of it
-   */
+  /** Resets an endpoint: its circuit closes, and sending begins slowly. A running relay notices within a second. */
   resetEndpoint(ref: number, now: number, notice?: Notice): Promise<void>
   /** Resets an endpoint, and sends to it again where the relay or a person had disabled it. */
   enable(ref: number): Promise<void>

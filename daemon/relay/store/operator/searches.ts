@@ -60,7 +60,6 @@ function withinOf({ dialect }: RelayDatabase, search: DeliverySearch, range: Ran
 /**
  * The newest deliveries of an endpoint `p`, as a query.
  * @param columns of the table `i`
- * @param limit its clause
  */
 export const newestOf = ({ dialect: { engine } }: RelayDatabase, columns: string, limit: string): string =>
   engine === 'sqlite'

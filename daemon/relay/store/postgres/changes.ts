@@ -23,10 +23,7 @@ export interface Redefined {
   readonly removed: readonly number[]
 }
 
-/**
- * What has changed for a lease after a version, in one round trip: everything that is new waits for this.
- * @param lease its id
- */
+/** What has changed for a lease after a version, in one round trip: everything that is new waits for this. */
 export async function sharedState(database: PostgresDatabase, lease: string, since: number): Promise<SharedState> {
   const [found = {}] = await database.rows(
     `SELECT value AS version, EXISTS (SELECT 1 FROM $schema.leases WHERE relay IS NULL) AS free,

@@ -26,10 +26,7 @@ export interface LeaseTime {
   /** Whether responses take so long that the endpoints are better off with a relay that is nearer. */
   readonly isFar: boolean
   moment(): Moment
-  /**
-   * Records how long a response took that had no connection to wait for.
-   * @param sentAt when the statement was sent
-   */
+  /** Records how long a response took that had no connection to wait for. */
   responded(sentAt: Moment): void
   /** Counts as far for a lease's time: it was lost, and whether the next one lasts is unknown. */
   doubt(): void
@@ -40,7 +37,6 @@ export interface LeaseTime {
   renewed(sentAt: Moment): void
   /**
    * Computes from the database's time how far the clocks are apart.
-   * @param sentAt when the statement was sent
    * @param time milliseconds since 1970, by the database's clock
    */
   compare(sentAt: Moment, time: number): void

@@ -99,7 +99,6 @@ const filters: readonly Filter[] = [
 
 /**
  * Requests with filters.
- * @param found the records of each list
  * @param most requests with one filter
  */
 export function filteredReads(found: (list: string) => readonly Found[], most: number): readonly Read[] {

@@ -28,7 +28,6 @@ function planOf(headers: Headers): NetworkRow['service_plan'] {
 
 /**
  * Requests the network, and writes its row.
- * @param from names the source
  * @throws UsageError if the target holds this network from elsewhere, or another one of the same name
  */
 export async function begin(source: Paced, storage: Storage, from: string): Promise<Begun> {
