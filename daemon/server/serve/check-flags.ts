@@ -5,7 +5,6 @@ import { encryptionKeysOf } from '../../read-encryption-keys.ts'
 import { UsageError } from '../../usage.ts'
 import { secretsOf } from '../credentials/secrets.ts'
 import { type FaultPlan, planOf } from '../faults/plan.ts'
-import { checkRelayFlags } from '../panel/separate-relay.ts'
 import type { ServeFlags } from './serve-flags.ts'
 
 /** The flags, with what they name read from files and variables. */
@@ -30,6 +29,9 @@ export function checkFlags(flags: ServeFlags): CheckedFlags {
     throw new UsageError('--webhook-order needs --webhook-url')
   if (flags.webhookUrl.length > 0 && !flags.demo)
     throw new UsageError('--webhook-url registers endpoints of the demo network: add --demo')
-  checkRelayFlags(flags)
+  if (flags.relay && flags.relayControl !== undefined)
+    throw new UsageError('--relay runs the relay in this process: leave out --relay-control, or --relay')
+  if (flags.relayControlTokenFile !== undefined && flags.relayControl === undefined)
+    throw new UsageError('--relay-control-token-file goes with --relay-control, the address of the control port')
   return { flags, webhookTokens, encryptionKeys: encryptionKeysOf(flags), faults: planOf(flags) }
 }

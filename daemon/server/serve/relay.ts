@@ -1,8 +1,11 @@
 /** The relay of a server: in this process with `--relay`, or the one that its panel calls. */
+import { readFile } from 'node:fs/promises'
+import { isPostgresAddress } from '../../../adapters/sql/postgres/address.ts'
+import { withoutPassword } from '../../../lib/base/without-password.ts'
 import type { HostCalls } from '../../../lib/index.ts'
 import type { RelayAdmin } from '../../../lib/relay/relay-admin.ts'
 import type { Relay } from '../../relay/relay.ts'
-import { separateRelay } from '../panel/separate-relay.ts'
+import { UsageError } from '../../usage.ts'
 import { grace, type Starting } from './parts.ts'
 import type { ServeFlags } from './serve-flags.ts'
 import { guardOf, reach } from './served-community.ts'
@@ -17,11 +20,7 @@ export async function withRulesOfRelay<C extends Pick<HostCalls, 'endpoints' | '
 /** @returns the relay for the panel; `undefined` if there is no way to reach one */
 export async function openRelay(starting: Starting, outbox: string): Promise<RelayAdmin | undefined> {
   const { flags, onClose } = starting
-  if (!flags.relay) {
-    const separate = await separateRelay(outbox, flags)
-    onClose(async () => separate?.close())
-    return separate?.admin
-  }
+  if (!flags.relay) return separateRelay(starting, outbox)
   const relay = await startRelayOf(starting, outbox)
   const { noteSettings, withdrawSettings } = await import('../../relay/operate/settings/settings-note.ts')
   noteSettings(outbox, relay.settings)
@@ -55,4 +54,33 @@ async function startRelayOf({ flags, encryptionKeys, version, tracing, log }: St
     },
     onFault: (what, error) => log.fault(`relay: ${what}`, error),
   })
+}
+
+/**
+ * A relay of another process, for the panel: by its control port, or by the PostgreSQL database that relays share.
+ * @returns `undefined` if there is no way to reach it
+ * @throws UsageError for an address that cannot be one
+ */
+async function separateRelay({ flags, onClose }: Starting, outbox: string): Promise<RelayAdmin | undefined> {
+  const { relayControl: url, relayControlTokenFile } = flags
+  if (url === undefined) {
+    if (!isPostgresAddress(outbox)) return undefined
+    const { relayAdmin } = await import('../../relay/admin/admin.ts')
+    const admin = relayAdmin(outbox)
+    onClose(() => admin.close())
+    return admin
+  }
+  const { controlTokenPath } = await import('../../relay/operate/control/control-token.ts')
+  const { relayAdminOverControl } = await import('../../../lib/relay/control-client.ts')
+  const file = relayControlTokenFile ?? controlTokenPath(outbox)
+  // Read for each call: the relay makes the file at its first start.
+  const token = async () => readFile(file, 'utf8')
+  try {
+    return relayAdminOverControl({ url, token })
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    throw new UsageError(
+      `--relay-control must be an address such as http://127.0.0.1:9464, got ${JSON.stringify(withoutPassword(url))}`,
+    )
+  }
 }

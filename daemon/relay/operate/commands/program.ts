@@ -1,5 +1,6 @@
 /** The command line of the relay. A command's modules are loaded when it runs, so that help and usage errors come without delay. */
 import { Command, Option } from 'commander'
+import type { DeliveryFilter } from '../../../../lib/relay/relay-admin.ts'
 import { handOverKeys, withEncryptionKeys } from '../../../encryption-keys.ts'
 import { groupHelp } from '../../../help.ts'
 import { hintAtHelp, hintAtOtherProgram } from '../../../help-hint.ts'
@@ -8,7 +9,6 @@ import { unpainted } from '../../../output.ts'
 import { applyEnvPrecedence, variableOption } from '../../../variables.ts'
 import { handOverNoProxy, withSettingFlags } from '../settings/setting-flags.ts'
 import type { CheckFlags } from './check.ts'
-import { withConditions } from './condition-flags.ts'
 import type { ConfigFlags } from './config.ts'
 import type { EndpointFlags, ExplainFlags, InspectFlags, ListFlags } from './inspect.ts'
 import type { ResendFlags, SkipFlags } from './resend.ts'
@@ -117,4 +117,30 @@ export function createProgram(host: Host): Command {
   hintAtOtherProgram(program, 'folkmoot-relay', host.json, paintError)
   if (!host.json) hintAtHelp(program)
   return program
+}
+
+/** The options for conditions on deliveries: the value of each, and what it chooses. */
+const conditions: Readonly<Record<keyof DeliveryFilter, readonly [value: string, about: string]>> = {
+  state: ['state', 'only pending, delivered, dead or skipped ones'],
+  endpoint_id: ['id', 'only this endpoint'],
+  network_id: ['id', 'only this network'],
+  event_id: ['id', 'only this event'],
+  event_type: ['type', 'only events of this type'],
+  subject: ['type:id', 'only events of this subject, such as member:1001'],
+  outcome: ['outcome', 'only those whose latest attempt ended so'],
+  http_status: ['status', 'only those whose latest response has this status'],
+  min_milliseconds: ['milliseconds', 'only those whose latest attempt took at least this long'],
+  last_attempt_since: ['time', 'only those whose latest attempt was at or after this time'],
+  since: ['time', 'only events ingested at or after this time'],
+  until: ['time', 'only events ingested before this time'],
+}
+
+/** Adds an option for each condition, but some: `endpoint_id` is `--endpoint-id`. */
+function withConditions(made: Command, limit: string, except: readonly (keyof DeliveryFilter)[] = []): Command {
+  for (const [name, [value, about]] of Object.entries(conditions)) {
+    if (except.some((each) => each === name)) continue
+    const option = new Option(`--${name.replaceAll('_', '-')} <${value}>`, about)
+    made.addOption(name === 'network_id' ? option.env('FOLKMOOT_NETWORK') : option)
+  }
+  return made.option('--limit <count>', limit)
 }

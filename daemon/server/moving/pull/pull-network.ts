@@ -5,16 +5,19 @@
  * be killed at any point. Run again afterwards, it brings what has changed.
  */
 import type { Group } from '../../../../lib/operation.ts'
+import { Network } from '../../../../lib/records/network.ts'
 import type { Storage, Tx } from '../../../../lib/storage/contract.ts'
+import type { Row, Table } from '../../../../lib/storage/table.ts'
+import { networks } from '../../../../lib/storage/tables/administration.ts'
+import { tables as typedTables } from '../../../../lib/storage/tables.ts'
 import type { Paced } from '../paced-client.ts'
 import type { Progress } from '../progress.ts'
 import { begin } from './begin.ts'
 import { finish } from './finish.ts'
 import { removeGone } from './gone.ts'
-import { type NotGiven, notGiven } from './not-given.ts'
 import { clearNotes, removeNote } from './notes.ts'
 import { type Pulling, write } from './pulling.ts'
-import { stagesOf } from './stages/all.ts'
+import { stages, stagesOf } from './stages/all.ts'
 import { newState, saveState, stateIn, type Unread } from './state.ts'
 import { walkStage } from './walk-stage.ts'
 import { type Counts, noCounts } from './write-records.ts'
@@ -120,4 +123,26 @@ async function pullLists(
 async function beginAnew(tx: Tx, { network_id, state }: Pulling): Promise<void> {
   for (const kind of ['seen', 'gone'] as const) await clearNotes(tx, kind, network_id)
   await saveState(tx, network_id, state)
+}
+
+/** Columns of a table that no record shows; all of them if no list shows its rows. */
+export interface NotGiven {
+  readonly table: string
+  readonly columns: readonly string[] | 'all'
+}
+
+/** Columns that every row has. */
+const common = new Set(['id', 'network_id', 'created_at', 'updated_at'])
+
+/** The columns that no record shows, by table: a copy through the API has their defaults. They follow from the stages. */
+export function notGiven(): readonly NotGiven[] {
+  const tables = typedTables as readonly Table<Row>[]
+  return tables.flatMap(({ name, columns }): NotGiven[] => {
+    const own = stages.filter((stage) => stage.table.name === name)
+    if (own.length === 0 && name !== networks.name) return [{ table: name, columns: 'all' }]
+    const given = new Set<string>(own.flatMap((stage) => [...stage.fields, ...Object.keys(stage.columns)]))
+    if (name === networks.name) for (const field of Object.keys(Network.entries)) given.add(field)
+    const missing = Object.keys(columns).filter((column) => !common.has(column) && !given.has(column))
+    return missing.length > 0 ? [{ table: name, columns: missing }] : []
+  })
 }

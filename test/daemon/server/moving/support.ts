@@ -1,8 +1,7 @@
 /** Pulling between communities of one process, which needs no network. */
 import { memoryStorage } from '../../../../adapters/storage/memory.ts'
 import { pacedClient } from '../../../../daemon/server/moving/paced-client.ts'
-import { notGiven } from '../../../../daemon/server/moving/pull/not-given.ts'
-import { type PullOptions, type PullReport, pullNetwork } from '../../../../daemon/server/moving/pull/pull-network.ts'
+import { notGiven, type PullOptions, type PullReport, pullNetwork } from '../../../../daemon/server/moving/pull/pull-network.ts'
 import type { Timing } from '../../../../lib/client/timing.ts'
 import type { Community } from '../../../../lib/index.ts'
 import type { Storage } from '../../../../lib/storage/contract.ts'
