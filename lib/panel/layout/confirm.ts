@@ -4,11 +4,11 @@ import { isReadOnly } from '../../kernel/read-only.ts'
 import { storageTrouble } from '../../kernel/storage-errors.ts'
 import { noPreview } from '../../storage/with-tables.ts'
 import type { ActingCalls } from '../request/acting-user.ts'
-import { type PanelResponse, page } from '../request/respond.ts'
+import type { PanelResponse } from '../request/respond.ts'
 import type { View } from '../route.ts'
 import { html } from '../ui/html.ts'
 import { type Confirmation, capital, confirmation, dialog, note } from '../ui/parts.ts'
-import { layout } from './layout.ts'
+import { pageOf } from './layout.ts'
 
 const unavailable = note('warn', html`<p>There is no preview now: the storage is busy or cannot be reached.</p>`)
 
@@ -42,5 +42,5 @@ export async function confirmPage(
   const { title, back } = question
   const refusal = html`${question.text}${text}<p><a class="button" href="${back}" data-close="Close">Back</a></p>`
   const content = isRefused ? dialog(title, refusal) : confirmation({ ...question, text: html`${question.text}${text}` })
-  return page(layout(view, title, content))
+  return pageOf(view, title, content)
 }

@@ -4,11 +4,11 @@
  */
 import { systemChance } from '../../base/chance.ts'
 import { ApiError, isApiError } from '../../errors.ts'
-import { type PanelResponse, page } from '../request/respond.ts'
+import type { PanelResponse } from '../request/respond.ts'
 import type { View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
 import { note } from '../ui/parts.ts'
-import { layout } from './layout.ts'
+import { pageOf } from './layout.ts'
 
 /** A field with a fresh value each time the form opens. */
 export const onceField = (): Html => html`<input type="hidden" name="once" value="${systemChance.uuid()}">`
@@ -40,13 +40,11 @@ export async function making<T>({ community, id, form }: View, work: () => Promi
 
 /** The page for a form that was sent before. @param advice how to get another secret, if the first is lost */
 export const sentBeforePage = (view: View, advice: string, list: string): Promise<PanelResponse> =>
-  page(
-    layout(
-      view,
-      'Sent before',
-      html`<h1>This form was sent before</h1>
+  pageOf(
+    view,
+    'Sent before',
+    html`<h1>This form was sent before</h1>
 ${note('warn', html`<p>Nothing more was made. A new value is in the first response.</p>`)}
 <p>${advice}</p><p><a class="button primary" href="${list}">Back</a></p>`,
-    ),
     409,
   )

@@ -1,6 +1,7 @@
 /** The frame of every page: head, navigation, main part. */
 
 import { may } from '../request/access.ts'
+import { type PanelResponse, page } from '../request/respond.ts'
 import type { View } from '../route.ts'
 import type { Brand } from '../ui/brand.ts'
 import { type Html, html, raw } from '../ui/html.ts'
@@ -58,8 +59,14 @@ const banner = (view: View): Html =>
     }</p>`,
   )
 
-/** A page of a network. */
-export function layout(view: View, title: string, content: unknown, main: Frame['main'] = 'main'): Html {
+/** A page of a network. @param status 422 with a form that is refused */
+export function pageOf(
+  view: View,
+  title: string,
+  content: unknown,
+  status = 200,
+  main: Frame['main'] = 'main',
+): Promise<PanelResponse> {
   const { brand } = view.settings
   const top = html`
 <div class="who">${brandOf(brand)}<span>${own(view.network.title)}</span>
@@ -70,10 +77,11 @@ export function layout(view: View, title: string, content: unknown, main: Frame[
     ({ path, label }) =>
       html`<li><a href="${view.link(path)}" ${view.section === path && html`aria-current="page"`}>${label}</a></li>`,
   )}</ul></nav>`
-  return framed(
+  const body = framed(
     { title, brand, css: view.root(view.assets.css), js: view.root(view.assets.js), top, main },
     html`${view.network.read_only && banner(view)}${content}`,
   )
+  return page(body, status)
 }
 
 /** A page without a network: the list of networks, and refusals. @param end what stands at the end of the first line */

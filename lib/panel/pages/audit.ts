@@ -3,9 +3,9 @@
 import { auditActions, auditSubjectTypes } from '../../audit-actions.ts'
 import { detailsText } from '../../host/audit/details.ts'
 import type { AuditEntry } from '../../host/audit/line.ts'
-import { layout } from '../layout/layout.ts'
+import { pageOf } from '../layout/layout.ts'
 import { masksNames } from '../layout/person.ts'
-import { download, type PanelResponse, page } from '../request/respond.ts'
+import { download, type PanelResponse } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
 import {
@@ -117,7 +117,7 @@ async function show(view: View): Promise<PanelResponse> {
 <p class="soft">Every change of keys, endpoints and settings, and every resend. Entries stay: erasing a person only removes the name and free text from those about that person.</p>
 ${nothingListed(problems)}${filterForm(view, filter, problems)}${items.length > 0 ? entries : problems.size === 0 && next === null && none}
 <nav class="pager" aria-label="Pages">${cursor !== '' && html`<a href="${view.link('audit', filter)}">Newest</a>`}${next !== null && html`<a href="${view.link('audit', { ...filter, after: next })}">Older</a>`}</nav>`
-  return page(layout(view, 'Audit', content), problems.size > 0 ? 422 : 200)
+  return pageOf(view, 'Audit', content, problems.size > 0 ? 422 : 200)
 }
 
 /** Lines of NDJSON, the oldest first, read as fast as the client takes them. */

@@ -2,10 +2,11 @@
 import { fail, invalid, isApiError } from '../../errors.ts'
 import type { NewKey } from '../../host/keys.ts'
 import { onceField } from '../layout/form-once.ts'
-import { layout } from '../layout/layout.ts'
+import { pageOf } from '../layout/layout.ts'
 import type { Form } from '../request/form.ts'
+import type { PanelResponse } from '../request/respond.ts'
 import type { View } from '../route.ts'
-import { type Html, html } from '../ui/html.ts'
+import { html } from '../ui/html.ts'
 import { capital, check, group, input, type Problems, problemsOf, summary, table } from '../ui/parts.ts'
 
 const fields = ['name', 'scopes', 'member_id', 'expires_at']
@@ -54,7 +55,7 @@ const dayHint = 'A day, in UTC. Empty: until it is revoked.'
 
 const words = (name: string): string => name.replaceAll('_', ' ')
 
-export function createForm(view: View, form: Form, problems: Problems): Html {
+export function createForm(view: View, form: Form, problems: Problems): Promise<PanelResponse> {
   const access = form.get('access')
   const chosen = new Set(form.all('scopes'))
   const groups = [...groupsOf(view)].map(
@@ -64,7 +65,7 @@ export function createForm(view: View, form: Form, problems: Problems): Html {
           html`<td>${kinds.has(kind) && check('checkbox', 'scopes', `${name}:${kind}`, html`${kind}<span class="sr"> ${words(name)}</span>`, chosen.has(`${name}:${kind}`))}</td>`,
       )}</tr>`,
   )
-  return layout(
+  return pageOf(
     view,
     'Create a key',
     html`<h1>Create an API key</h1>${summary(problems)}
@@ -85,5 +86,6 @@ ${input({ name: 'member_id', label: 'Acts for (optional)', hint: memberHint, pro
 ${input({ name: 'expires_at', label: 'Works until the end of (optional)', hint: dayHint, problems }, form.get('expires_at'), html`type="date"`)}
 <p class="row"><button class="primary">Create the key</button> <a class="button" href="${view.link('keys')}">Cancel</a></p>
 </form>`,
+    problems.size > 0 ? 422 : 200,
   )
 }

@@ -4,9 +4,9 @@ import { ApiError, found } from '../../errors.ts'
 import type { KeyListing, KeyQuery } from '../../host/keys.ts'
 import { confirmPage } from '../layout/confirm.ts'
 import { making, sentBeforePage, wasSentBefore } from '../layout/form-once.ts'
-import { layout } from '../layout/layout.ts'
+import { pageOf } from '../layout/layout.ts'
 import { may } from '../request/access.ts'
-import { page, seeOther } from '../request/respond.ts'
+import { type PanelResponse, seeOther } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
 import { badge, empty, news, own, secret, table, time } from '../ui/parts.ts'
@@ -70,7 +70,7 @@ function filterIn({ query }: View): (typeof filters)[number] {
   throw new ApiError(422, { error: 'status must be active or revoked.' })
 }
 
-async function list(view: View): Promise<Html> {
+async function list(view: View): Promise<PanelResponse> {
   const { name: status, query } = filterIn(view)
   const after = view.query.get('after')
   const paging = { limit: pageSize, ...(after === '' ? {} : { after }) }
@@ -99,7 +99,7 @@ async function list(view: View): Promise<Html> {
         html`<p><a href="${view.link('keys')}">All keys</a></p>`,
       )
   const revoked = view.query.get('done') === 'revoked' && news('good', html`<p>The key is revoked. It no longer works.</p>`)
-  return layout(
+  return pageOf(
     view,
     'API keys',
     html`<div class="head"><h1>API keys</h1><div class="end">${!isEmpty && create}</div></div>
@@ -119,31 +119,29 @@ async function create(view: View) {
     return sentBeforePage(view, 'If its value is lost, revoke the key and create another.', view.link('keys'))
   try {
     const { token, key } = await making(view, async () => view.acting.keys.create(await keyFrom(view)))
-    return page(
-      layout(
-        view,
-        'The new key',
-        html`<h1>Your new key “${own(key.name)}”</h1>
+    return pageOf(
+      view,
+      'The new key',
+      html`<h1>Your new key “${own(key.name)}”</h1>
 ${news('warn', html`<p><strong>Copy it now.</strong> It is shown this once, and can never be read again.</p>`)}
 ${secret('token', 'The key', token)}
 <dl><dt>Scopes</dt><dd>${scopesOf(key)}</dd><dt>Works until</dt><dd>${time(key.expires_at, 'it is revoked')}</dd></dl>
 <p><a class="button" href="${view.link('keys')}">Done</a></p>`,
-      ),
       201,
     )
   } catch (error) {
-    return page(createForm(view, form, keyProblems(error)), 422)
+    return createForm(view, form, keyProblems(error))
   }
 }
 
 export const keyRoutes: readonly Route[] = [
-  { method: 'GET', path: 'keys', label: 'API keys', action: 'visit', handle: async (view) => page(await list(view)) },
+  { method: 'GET', path: 'keys', label: 'API keys', action: 'visit', handle: list },
   { method: 'POST', path: 'keys', action: 'keys.create', handle: create },
   {
     method: 'GET',
     path: 'keys/new',
     action: 'keys.create',
-    handle: async (view) => page(createForm(view, view.query, new Map())),
+    handle: (view) => createForm(view, view.query, new Map()),
   },
   {
     method: 'GET',

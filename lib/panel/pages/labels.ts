@@ -3,11 +3,11 @@ import { isStorableId } from '../../base/ids.ts'
 import { ApiError, found } from '../../errors.ts'
 import type { TagListing } from '../../host/tags.ts'
 import { confirmPage } from '../layout/confirm.ts'
-import { layout } from '../layout/layout.ts'
+import { pageOf } from '../layout/layout.ts'
 import { may } from '../request/access.ts'
 import type { ActingCalls } from '../request/acting-user.ts'
 import type { Form } from '../request/form.ts'
-import { type PanelResponse, page, seeOther } from '../request/respond.ts'
+import { type PanelResponse, seeOther } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
 import {
@@ -88,7 +88,7 @@ ${items.length > 0 ? table({ label: names[kind].many, columns, rows, stop: true 
 <nav class="pager" aria-label="Pages">${after !== '' && html`<a href="${view.link('labels', kept)}">First</a>`}${
     next !== null && html`<a href="${view.link('labels', { ...kept, after: next })}">More</a>`
   }</nav>`
-  return page(layout(view, 'Tags and badges', content))
+  return pageOf(view, 'Tags and badges', content)
 }
 
 /** @throws ApiError 404 */
@@ -113,17 +113,18 @@ const record = ({ audit }: ActingCalls, view: View, { kind, id, title }: Label, 
   audit.record({ network: view.id, action: `${kind}.${verb}`, subject: { type: kind, id, name: title }, details })
 
 /** @param label undefined for a new tag */
-function labelForm(view: View, label: Label | undefined, form: Form, problems: Problems): Html {
+function labelForm(view: View, label: Label | undefined, form: Form, problems: Problems): Promise<PanelResponse> {
   const { kind, title, color } = label ?? { kind: 'tag', title: '', color: null }
   const value = (name: 'title' | 'color', now: string) => (form.has(name) ? form.get(name) : now)
   const { one } = names[kind]
-  return layout(
+  return pageOf(
     view,
     `${label ? 'Change' : 'Add'} a ${one}`,
     html`<h1>${label ? html`Change the ${one} “${own(title)}”` : 'Add a tag'}</h1>${summary(problems)}<form method="post">
 ${input({ name: 'title', label: 'Title', problems }, value('title', title), html`type="text" dir="auto" required`)}
 ${input({ name: 'color', label: 'Colour', hint: 'Such as #1F5F8B; empty for none.', problems }, value('color', color ?? ''), html`type="text" size="9"`)}
 <p class="row"><button class="primary">${label ? 'Save' : 'Add the tag'}</button> <a class="button" href="${listOf(view, kind)}">Cancel</a></p></form>`,
+    problems.size > 0 ? 422 : 200,
   )
 }
 
@@ -133,7 +134,7 @@ async function add(view: View): Promise<PanelResponse> {
   try {
     await view.acting.tags.create(view.id, bodyIn(view))
   } catch (error) {
-    return page(labelForm(view, undefined, view.form, problemsOf(error, ['title', 'color'])), 422)
+    return labelForm(view, undefined, view.form, problemsOf(error, ['title', 'color']))
   }
   return seeOther(listOf(view, 'tag', 'added'))
 }
@@ -147,7 +148,7 @@ async function save(view: View): Promise<PanelResponse> {
     const { call } = view.acting
     await (kind === 'tag' ? call('tags.update', input) : call('badges.update', input))
   } catch (error) {
-    return page(labelForm(view, label, view.form, problemsOf(error, ['title', 'color'])), 422)
+    return labelForm(view, label, view.form, problemsOf(error, ['title', 'color']))
   }
   await record(view.acting, view, label, 'updated', body)
   return seeOther(listOf(view, kind, 'saved'))
@@ -192,7 +193,7 @@ async function confirmMerge(view: View): Promise<PanelResponse> {
   const content = html`<h1>Merge the tag “${own(title)}”</h1><form method="get">
 ${choice}
 <p class="row"><button class="primary">Go on</button> <a class="button" href="${back}">Cancel</a></p></form>`
-  return page(layout(view, 'Merge a tag', content))
+  return pageOf(view, 'Merge a tag', content)
 }
 
 async function merge(view: View): Promise<PanelResponse> {
@@ -207,14 +208,14 @@ export const labelRoutes: readonly Route[] = [
     method: 'GET',
     path: 'labels/new',
     action: 'tags.create',
-    handle: async (view) => page(labelForm(view, undefined, view.form, noProblems)),
+    handle: (view) => labelForm(view, undefined, view.form, noProblems),
   },
   { method: 'POST', path: 'labels/new', action: 'tags.create', handle: add },
   {
     method: 'GET',
     path: 'labels/:kind/:id/edit',
     action: 'tags.update',
-    handle: async (view) => page(labelForm(view, await labelOf(view), view.form, noProblems)),
+    handle: async (view) => labelForm(view, await labelOf(view), view.form, noProblems),
   },
   { method: 'POST', path: 'labels/:kind/:id/edit', action: 'tags.update', handle: save },
   { method: 'GET', path: 'labels/:kind/:id/merge', action: 'tags.merge', handle: confirmMerge },

@@ -7,10 +7,10 @@ import type { KeyTraffic, Traffic, TrafficHour } from '../../http/traffic.ts'
 import { mostOfEndpoint, type RelayActivity, type RelayMinute, type RelayStatus } from '../../relay/relay-admin.ts'
 import { callRelay, relayNote } from '../layout/call-relay.ts'
 import { endpointNames } from '../layout/endpoint-names.ts'
-import { layout } from '../layout/layout.ts'
+import { pageOf } from '../layout/layout.ts'
 import { activityWords } from '../layout/wording.ts'
 import { may } from '../request/access.ts'
-import { type PanelResponse, page } from '../request/respond.ts'
+import type { PanelResponse } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
 import { barChart } from '../ui/chart.ts'
 import { type Html, html } from '../ui/html.ts'
@@ -218,11 +218,10 @@ async function show(view: View): Promise<PanelResponse> {
   const network = await view.community.overview(view.id)
   const traffic = await view.community.traffic(view.id)
   const keys = await keysInUse(view, traffic)
-  return page(
-    layout(
-      view,
-      'Overview',
-      html`<div class="head"><h1>Overview</h1><div class="end">${findMember(view)}</div></div>${relayNote(result)}
+  return pageOf(
+    view,
+    'Overview',
+    html`<div class="head"><h1>Overview</h1><div class="end">${findMember(view)}</div></div>${relayNote(result)}
 <div data-refresh="30" data-part="troubles">${status && troubles(view, status, endpointNames(endpoints))}</div>${reportsNote(view, network)}
 ${endpointsOf(view, endpoints, status)}
 ${people(view, network)}
@@ -231,7 +230,6 @@ ${people(view, network)}
 </div>
 <div class="head"><h2>Recently used keys</h2><div class="end">${may(view.visitor, 'keys.create') && html`<a class="button" href="${view.link('keys/new')}">Create a key</a>`}</div></div>
 <div data-refresh="30" data-part="keys">${keys}</div>${readOnlySwitch(view)}`,
-    ),
   )
 }
 

@@ -1,6 +1,6 @@
 /** The switch that makes a network read-only, and takes its writes again. */
-import { layout } from '../layout/layout.ts'
-import { type PanelResponse, page, seeOther } from '../request/respond.ts'
+import { pageOf } from '../layout/layout.ts'
+import { type PanelResponse, seeOther } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
 import { html } from '../ui/html.ts'
 import { confirmation } from '../ui/parts.ts'
@@ -20,7 +20,7 @@ async function confirm(view: View): Promise<PanelResponse> {
 deliveries go on. Writes that are under way end first.</p>`,
       }
   const fields = html`<input type="hidden" name="read_only" value="${String(!view.network.read_only)}">`
-  return page(layout(view, question.title, confirmation({ ...question, fields })))
+  return pageOf(view, question.title, confirmation({ ...question, fields }))
 }
 
 async function change(view: View): Promise<PanelResponse> {

@@ -2,8 +2,7 @@
 import { found } from '../../errors.ts'
 import type { JsonSchema } from '../../fields.ts'
 import { fieldColumns, fieldRows, fieldsIn, type RequestField } from '../../openapi/field-rows.ts'
-import { layout } from '../layout/layout.ts'
-import { page } from '../request/respond.ts'
+import { pageOf } from '../layout/layout.ts'
 import type { Route, View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
 import { badge, breakable, capital, marked, search, table } from '../ui/parts.ts'
@@ -64,14 +63,12 @@ async function list(view: View) {
           ),
         })}</section>`,
     )
-  return page(
-    layout(
-      view,
-      'API reference',
-      html`<h1>API reference</h1><p class="soft">Every operation of this network, below <code>/admin/v1/networks/${view.network.subdomain}</code>.
+  return pageOf(
+    view,
+    'API reference',
+    html`<h1>API reference</h1><p class="soft">Every operation of this network, below <code>/admin/v1/networks/${view.network.subdomain}</code>.
 ${view.assets.scalar && html`<a href="${view.link('reference/try')}">Try operations in the browser</a>`}</p>
 ${search('Search operations')}${parts}`,
-    ),
   )
 }
 
@@ -108,21 +105,19 @@ async function show(view: View) {
   const refusals = results
     .filter((each) => !isDone(each))
     .map(([status, { description }]) => html`<tr><th scope="row">${status}</th><td>${marked(description)}</td></tr>`)
-  return page(
-    layout(
-      view,
-      operation.operationId,
-      html`<div class="head"><h1>${operation.operationId}</h1>${methodBadge(method)}</div><p>${marked(summary)}</p><p>${marked(description)}</p>
+  return pageOf(
+    view,
+    operation.operationId,
+    html`<div class="head"><h1>${operation.operationId}</h1>${methodBadge(method)}</div><p>${marked(summary)}</p><p>${marked(description)}</p>
 <pre tabindex="0">${method} ${path.replace('{network_id}', view.network.subdomain)}
 Authorization: Bearer ‹an API key with the scope ${security[0]?.apiToken.join(', ')}›</pre>
 ${operation['x-events'] && html`<p>Events: ${operation['x-events'].map((name) => html`<a href="${view.link(`webhooks/events/${name}`)}">${name}</a> `)}</p>`}
 ${fieldTable('Query', parametersIn('query'), document)}${fieldTable('Headers', parametersIn('header'), document)}
 ${body && html`${fieldTable('Body', fieldsIn(body.schema, document.components.schemas), document)}<h3>Example</h3>${exampleIn(requestBody?.content)}`}
 <h2>Responses</h2>${results
-        .filter(isDone)
-        .map(([status, { description, content }]) => html`<h3>${status}</h3><p>${marked(description)}</p>${exampleIn(content)}`)}
+      .filter(isDone)
+      .map(([status, { description, content }]) => html`<h3>${status}</h3><p>${marked(description)}</p>${exampleIn(content)}`)}
 <h3>Errors</h3>${table({ label: 'Errors', columns: ['Status', 'Meaning'], rows: refusals, kind: 'cards even' })}`,
-    ),
   )
 }
 

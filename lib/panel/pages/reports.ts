@@ -3,10 +3,10 @@ import { isStorableId } from '../../base/ids.ts'
 import { ApiError, found } from '../../errors.ts'
 import type { ReportDecision, ReportListing } from '../../host/reports.ts'
 import { confirmPage } from '../layout/confirm.ts'
-import { layout } from '../layout/layout.ts'
+import { pageOf } from '../layout/layout.ts'
 import { personal, personLink } from '../layout/person.ts'
 import { may, type PanelAction } from '../request/access.ts'
-import { type PanelResponse, page, seeOther } from '../request/respond.ts'
+import { type PanelResponse, seeOther } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
 import { type Html, html } from '../ui/html.ts'
 import { badge, empty, news, time } from '../ui/parts.ts'
@@ -103,7 +103,7 @@ ${items.length > 0 ? html`<ul class="plain-list">${items.map((each) => card(view
 <nav class="pager" aria-label="Pages">${after !== '' && html`<a href="${view.link('reports', kept)}">Newest</a>`}${
     next !== null && html`<a href="${view.link('reports', { ...kept, after: next })}">Older</a>`
   }</nav>`
-  return page(layout(view, 'Abuse reports', content))
+  return pageOf(view, 'Abuse reports', content)
 }
 
 /** The open report of the address; undefined if it is closed or not there. */

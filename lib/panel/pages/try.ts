@@ -3,8 +3,8 @@
  * the page, as Scalar makes them, and still no request to another origin.
  */
 import { ApiError } from '../../errors.ts'
-import { layout } from '../layout/layout.ts'
-import { type PanelResponse, page } from '../request/respond.ts'
+import { pageOf } from '../layout/layout.ts'
+import type { PanelResponse } from '../request/respond.ts'
 import type { Route, View } from '../route.ts'
 import { html, raw } from '../ui/html.ts'
 
@@ -42,15 +42,14 @@ const scriptEnd = raw('</script>')
 async function show(view: View): Promise<PanelResponse> {
   const { scalar } = view.assets
   if (scalar === undefined) throw new ApiError(404, { error: 'There is no such page.' })
-  const response = await page(
-    layout(
-      view,
-      'Try the API',
-      html`<nav aria-label="Other pages"><a href="${view.link('reference')}">API reference without “try it”</a></nav>
+  const response = await pageOf(
+    view,
+    'Try the API',
+    html`<nav aria-label="Other pages"><a href="${view.link('reference')}">API reference without “try it”</a></nav>
 <div id="api-reference" data-configuration="${JSON.stringify(configuration)}"></div>
 <script src="${view.root(await scalar.path())}">${scriptEnd}`,
-      'div',
-    ),
+    200,
+    'div',
   )
   return { ...response, headers: { ...response.headers, 'content-security-policy': policy } }
 }

@@ -5,10 +5,10 @@ import { isForHost } from '../../../events/catalogue.ts'
 import type { AttemptRow, DeliveryPage, DeliveryRow, DeliveryState, EndpointStatus } from '../../../relay/relay-admin.ts'
 import { callRelay, relayNote, requireValue } from '../../layout/call-relay.ts'
 import { endpointNames } from '../../layout/endpoint-names.ts'
-import { layout } from '../../layout/layout.ts'
+import { pageOf } from '../../layout/layout.ts'
 import { attemptWords, eventName, latestWords, stateWords } from '../../layout/wording.ts'
 import { may } from '../../request/access.ts'
-import { type PanelResponse, page } from '../../request/respond.ts'
+import type { PanelResponse } from '../../request/respond.ts'
 import type { Route, View } from '../../route.ts'
 import { type Html, html } from '../../ui/html.ts'
 import { jsonView } from '../../ui/json-view.ts'
@@ -117,18 +117,16 @@ ${mayResend && html`<td class="pick">${each.state !== 'pending' && html`<input t
           'An event that an endpoint wants becomes a delivery.',
           html`<a class="button" href="${view.link('webhooks')}">To the endpoints</a>`,
         )
-  return page(
-    layout(
-      view,
-      'Deliveries',
-      html`<div class="head"><h1>Deliveries</h1></div>
+  return pageOf(
+    view,
+    'Deliveries',
+    html`<div class="head"><h1>Deliveries</h1></div>
 ${view.query.get('done') === 'nothing' && news('bad', html`<p>Nothing is selected. Select at least one delivery.</p>`)}
 ${view.query.get('done') === 'none' && news('calm', html`<p>No delivery matches, so nothing is resent. A waiting one is retried by itself, or by “Try now” on its page.</p>`)}
 ${relayNote(result)}${filterForm(view, given, endpoints)}${resend}
 ${isWrong ? nothingListed(given.problems) : result.there && (items.length > 0 ? listed : none)}
 ${isPartial && items.length > 0 && html`<p class="soft">${more}</p>`}<nav class="pager" aria-label="Pages">${after !== '' && html`<a href="${view.link('deliveries', given.query)}">Newest</a>`}
 ${next !== null && html`<a href="${view.link('deliveries', { ...given.query, after: next })}">Older</a>`}</nav>`,
-    ),
     isWrong ? 422 : 200,
   )
 }
@@ -185,11 +183,10 @@ async function show(view: View): Promise<PanelResponse> {
     may(view.visitor, 'deliveries.resend') &&
     delivery.state !== 'pending' &&
     html`<form method="post" action="${view.link(`${path}/resend`)}"><button class="primary">Resend</button></form>`
-  return page(
-    layout(
-      view,
-      'Delivery',
-      html`<div class="head"><h1>${breakable(eventName(delivery))}</h1>${stateOf(delivery)}<div class="end">${tryDelivery(view, delivery, health)}${resend}</div></div>
+  return pageOf(
+    view,
+    'Delivery',
+    html`<div class="head"><h1>${breakable(eventName(delivery))}</h1>${stateOf(delivery)}<div class="end">${tryDelivery(view, delivery, health)}${resend}</div></div>
 ${view.query.get('done') === 'resent' && news('good', html`<p>The delivery is queued again. Reload the page in a moment to see the new attempt.</p>`)}
 <dl><dt>Event id</dt><dd class="mono">${delivery.event_id}</dd><dt>Event time</dt><dd>${time(delivery.event_timestamp)}</dd>
 <dt>Endpoint</dt><dd><a href="${view.link(`webhooks/${delivery.endpoint_id}`)}">${own(endpointNames(endpoints)(delivery.endpoint_id))}</a></dd>
@@ -199,7 +196,6 @@ ${delivery.next_attempt_at && html`<dt>Next attempt</dt><dd>${nextOf(delivery, h
 <h2>Attempts</h2>
 ${attempts.length === 0 ? html`<p class="soft">No attempt is kept.</p>` : table({ label: 'Attempts', columns: ['No.', 'Time', 'Outcome', 'Status', 'Duration', 'Response'], rows: attempts, kind: 'cards wide', stop: true })}
 <h2>Body</h2>${body}`,
-    ),
   )
 }
 

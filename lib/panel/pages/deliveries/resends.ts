@@ -3,8 +3,8 @@ import { ApiError, found } from '../../../errors.ts'
 import type { CappedCount, DeliveryFilter, ResendProgress, ResendRequest } from '../../../relay/relay-admin.ts'
 import { callRelay, requireValue } from '../../layout/call-relay.ts'
 import { endpointNames } from '../../layout/endpoint-names.ts'
-import { layout } from '../../layout/layout.ts'
-import { type PanelResponse, page, seeOther } from '../../request/respond.ts'
+import { pageOf } from '../../layout/layout.ts'
+import { type PanelResponse, seeOther } from '../../request/respond.ts'
 import type { Route, View } from '../../route.ts'
 import { type Html, html } from '../../ui/html.ts'
 import { badge, confirmation, note, number, select, time } from '../../ui/parts.ts'
@@ -61,7 +61,7 @@ async function confirm(view: View): Promise<PanelResponse> {
     ...{ title: `Resend ${many}?`, text, button: `Resend ${many}`, tone: 'primary' },
     ...{ back: view.link('deliveries', query), fields: html`${fields}${pace}` },
   })
-  return page(layout(view, 'Resend', question))
+  return pageOf(view, 'Resend', question)
 }
 
 async function begin(view: View): Promise<PanelResponse> {
@@ -92,17 +92,15 @@ async function show(view: View): Promise<PanelResponse> {
   const isRunning = state === 'running'
   const refreshed = isRunning && html`data-refresh="2"`
   const stop = html`<form method="post" action="${view.link(`deliveries/resends/${encodeURIComponent(id)}/stop`)}"><button class="danger">Stop</button></form>`
-  return page(
-    layout(
-      view,
-      'Resend',
-      html`<div class="head"><h1>Resend</h1><span ${refreshed} data-part="state">${states[state]}</span><div class="end" ${refreshed} data-part="stop">${isRunning && stop}</div></div>
+  return pageOf(
+    view,
+    'Resend',
+    html`<div class="head"><h1>Resend</h1><span ${refreshed} data-part="state">${states[state]}</span><div class="end" ${refreshed} data-part="stop">${isRunning && stop}</div></div>
 <div ${refreshed} data-part="progress"><p><progress aria-label="Deliveries that are queued again" value="${done}" max="${Math.max(1, of.count)}"></progress></p>
 <p>${number(done)} of ${counted(of)} are queued again, since ${time(started_at)}. Each is sent as soon as its endpoint accepts it: the list of deliveries shows which have arrived.</p>
 ${state === 'failed' && note('bad', html`<p>The relay could not finish. Begin again for the rest.</p>`)}
 ${isRunning && html`<p class="soft small">Reload the page to see more, if it does not change by itself.</p>`}</div>
 <p><a href="${view.link('deliveries', filterFrom(view.query).query)}">To the deliveries</a></p>`,
-    ),
   )
 }
 

@@ -2,10 +2,10 @@
 import { ApiError, found } from '../../../errors.ts'
 import type { DeliveryDetail, EndpointStatus } from '../../../relay/relay-admin.ts'
 import { callRelay, requireValue } from '../../layout/call-relay.ts'
-import { layout } from '../../layout/layout.ts'
+import { pageOf } from '../../layout/layout.ts'
 import { eventName } from '../../layout/wording.ts'
 import { may } from '../../request/access.ts'
-import { type PanelResponse, page, seeOther } from '../../request/respond.ts'
+import { type PanelResponse, seeOther } from '../../request/respond.ts'
 import type { Route, View } from '../../route.ts'
 import { type Html, html } from '../../ui/html.ts'
 import { confirmation, number, time } from '../../ui/parts.ts'
@@ -46,7 +46,7 @@ const slowly = html`<p>Sending to the endpoint begins again, slowly at first. If
 
 function question(view: View, path: string, title: string, text: Html): Promise<PanelResponse> {
   const asked = confirmation({ title, text, button: 'Try now', tone: 'primary', back: view.link(path) })
-  return page(layout(view, 'Try now', asked))
+  return pageOf(view, 'Try now', asked)
 }
 
 async function askEndpoint(view: View): Promise<PanelResponse> {

@@ -6,11 +6,11 @@ import { ApiError } from '../../../errors.ts'
 import type { BulkAct, BulkReport } from '../../../host/members/bulk.ts'
 import type { MemberListing } from '../../../host/members/listing.ts'
 import { previewOf } from '../../layout/confirm.ts'
-import { layout } from '../../layout/layout.ts'
+import { pageOf } from '../../layout/layout.ts'
 import { masksNames, personal, personLink } from '../../layout/person.ts'
 import { may, type PanelAction } from '../../request/access.ts'
 import type { ActingCalls } from '../../request/acting-user.ts'
-import { type PanelResponse, page } from '../../request/respond.ts'
+import type { PanelResponse } from '../../request/respond.ts'
 import type { Route, View } from '../../route.ts'
 import { type Html, html } from '../../ui/html.ts'
 import { capital, confirmation, field, input, news, number, problemsOf, select, summary, table } from '../../ui/parts.ts'
@@ -125,7 +125,7 @@ function listPage(view: View, wrong: Html | '' = ''): Promise<PanelResponse> {
     (attributes) => html`<textarea ${attributes} rows="8" required autocomplete="off">${given}</textarea>`,
   )
   const content = html`<h1>Act on a list</h1>${wrong}${formOf(view, html`${actField(view, 'What is to be done')}${list}<p class="row"><button class="primary">Go on</button> <a class="button" href="${view.link('members')}">Cancel</a></p>`)}`
-  return page(layout(view, 'Act on a list', content), wrong === '' ? 200 : 422)
+  return pageOf(view, 'Act on a list', content, wrong === '' ? 200 : 422)
 }
 
 /** What the act is about, where it is about something. */
@@ -140,7 +140,7 @@ async function aboutPage(view: View, wish: Wish): Promise<PanelResponse> {
     view,
     html`${keeping(wish)}${about}<p class="row"><button class="primary">Go on</button> <a class="button" href="${view.link('members')}">Cancel</a></p>`,
   )
-  return page(layout(view, label, html`<h1>${label}</h1>${form}`))
+  return pageOf(view, label, html`<h1>${label}</h1>${form}`)
 }
 
 async function confirm(view: View, wish: Wish): Promise<PanelResponse> {
@@ -156,7 +156,7 @@ async function confirm(view: View, wish: Wish): Promise<PanelResponse> {
   const text = html`<p>Members who are refused are named afterwards.</p>${preview.text}`
   const back = view.link('members')
   const question = { title: `${title}?`, text, button: title, back, fields, tone: isBan ? 'danger' : 'primary' } as const
-  return page(layout(view, title, confirmation(question)))
+  return pageOf(view, title, confirmation(question))
 }
 
 /** What came of the members so far; the forms carry it. */
@@ -201,7 +201,7 @@ function progressPage(view: View, wish: Wish, outcome: Outcome, task: string): P
   const state = html`${hidden('step', 'go')}${hidden('task', task)}${hidden('outcome', JSON.stringify(outcome))}${reason}`
   const content = html`<h1>${labelOf(wish)}</h1><p><progress aria-label="Members that are done" value="${done}" max="${all}"></progress> ${number(done)} of ${counted(all)}</p>
 ${formOf(view, html`${keeping(wish, state)}<p class="row"><button class="primary">Go on</button> <a class="button" href="${view.link('members')}">Stop</a></p>`, html`data-go`)}`
-  return page(layout(view, labelOf(wish), content))
+  return pageOf(view, labelOf(wish), content)
 }
 
 function reportPage(view: View, wish: Wish, { done, refused, listed }: Outcome): Promise<PanelResponse> {
@@ -213,7 +213,7 @@ function reportPage(view: View, wish: Wish, { done, refused, listed }: Outcome):
     rows.length > 0 && html`<h2>Refused</h2>${table({ label: 'Refused', columns: ['Member', 'Reason'], rows, kind: 'cards' })}`
   const content = html`<h1>${labelOf(wish)}</h1>${news(refused === 0 ? 'good' : 'warn', html`<p>${number(done)} done, ${number(refused)} refused.</p>`)}${list}
 <p><a class="button primary" href="${view.link('members')}">Back to the members</a></p>`
-  return page(layout(view, labelOf(wish), content))
+  return pageOf(view, labelOf(wish), content)
 }
 
 async function respond(view: View): Promise<PanelResponse> {

@@ -9,11 +9,11 @@ import { type ImportRefusal, type ImportReport, type ImportRow, importColumns } 
 import { titleKey } from '../../../rules/titles.ts'
 import type { Id } from '../../../storage/table.ts'
 import { previewOf } from '../../layout/confirm.ts'
-import { layout } from '../../layout/layout.ts'
+import { pageOf } from '../../layout/layout.ts'
 import { personal } from '../../layout/person.ts'
 import { may } from '../../request/access.ts'
 import type { ActingCalls } from '../../request/acting-user.ts'
-import { type PanelResponse, page } from '../../request/respond.ts'
+import type { PanelResponse } from '../../request/respond.ts'
 import type { Route, View } from '../../route.ts'
 import { type Html, html } from '../../ui/html.ts'
 import {
@@ -146,7 +146,7 @@ function startPage(view: View, problems: Problems): Promise<PanelResponse> {
   const content = html`<h1>${title}</h1>${summary(problems)}
 <p class="soft">People who are members already are left alone, so you can import the same file again. Nobody gets a welcome mail.</p>
 ${formOf(view, html`${file}<p class="row"><button class="primary">Next: the columns</button> <a class="button" href="${view.link('members')}">Cancel</a></p>`)}`
-  return page(layout(view, title, content), problems.size > 0 ? 422 : 200)
+  return pageOf(view, title, content, problems.size > 0 ? 422 : 200)
 }
 
 function columnsPage(view: View, upload: Upload, targets: ReadonlyMap<string, string>, choice: Choice, problems: Problems) {
@@ -171,7 +171,7 @@ ${formOf(
 <h2>The import</h2>${named}<div class="field">${check('checkbox', 'update', '1', 'Change members who are there to what the file says', choice.update)}</div>
 <p class="row"><button class="primary" name="step" value="preview">Preview</button> <a class="button" href="${view.link(path)}">Another file</a></p>`,
 )}`
-  return page(layout(view, title, content), problems.size > 0 ? 422 : 200)
+  return pageOf(view, title, content, problems.size > 0 ? 422 : 200)
 }
 
 interface Outcome {
@@ -229,7 +229,7 @@ ${formOf(
   html`${hidden('text', upload.text)}${hidden('format', upload.format)}${hidden('name', choice.name)}${choice.update && hidden('update', '1')}${choice.targets.map((target, index) => hidden(`column_${index}`, target))}
 <p class="row">${go}<button name="step" value="columns">Back to the columns</button> <a class="button" href="${view.link('members')}">Cancel</a></p>`,
 )}`
-  return page(layout(view, title, content))
+  return pageOf(view, title, content)
 }
 
 async function tagOf({ community, id }: View, title: string): Promise<Id | undefined> {
@@ -256,7 +256,7 @@ async function importPage(view: View, upload: Upload, choice: Choice): Promise<P
   const content = html`<h1>The import is done</h1>${news(isNew ? 'good' : 'calm', done)}
 ${resultOf(view, upload, choice, outcome)}
 <p class="row">${link} <a class="button" href="${view.link(path)}">Import another file</a></p>`
-  return page(layout(view, title, content))
+  return pageOf(view, title, content)
 }
 
 async function respond(view: View): Promise<PanelResponse> {

@@ -3,9 +3,9 @@ import { isStorableId } from '../../../base/ids.ts'
 import { found } from '../../../errors.ts'
 import { happened } from '../../../host/members/happened.ts'
 import type { Block, MemberProfile, TimelineEntry } from '../../../host/members/profile.ts'
-import { layout } from '../../layout/layout.ts'
+import { pageOf } from '../../layout/layout.ts'
 import { answerFields, masksNames, nameIn, personal, personLink, stateOf } from '../../layout/person.ts'
-import { type PanelResponse, page } from '../../request/respond.ts'
+import type { PanelResponse } from '../../request/respond.ts'
 import type { Route, View } from '../../route.ts'
 import { type Html, html } from '../../ui/html.ts'
 import { badge, capital, news, number, own, time } from '../../ui/parts.ts'
@@ -100,7 +100,7 @@ async function show(view: View): Promise<PanelResponse> {
 ${done !== undefined && news('good', html`<p>${done}</p>`)}
 <div class="card">${factsOf(view, member)}</div>${blocksOf(view, member)}${await deliveriesAbout(view, `member:${member.id}`)}${emptyBlocks(member)}
 <p><a href="${view.link('members')}">All members</a></p>`
-  return page(layout(view, capital('member'), content))
+  return pageOf(view, capital('member'), content)
 }
 
 export const memberPageRoutes: readonly Route[] = [

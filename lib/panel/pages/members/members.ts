@@ -1,9 +1,9 @@
 /** Members and former members: who is there, who has left, who is banned and why. */
 import type { MemberListing } from '../../../host/members/listing.ts'
 import type { MemberPage } from '../../../host/members/search.ts'
-import { layout } from '../../layout/layout.ts'
+import { pageOf } from '../../layout/layout.ts'
 import { nameIn, personal, personLink, stateNames, stateOf } from '../../layout/person.ts'
-import { type PanelResponse, page } from '../../request/respond.ts'
+import type { PanelResponse } from '../../request/respond.ts'
 import type { Route, View } from '../../route.ts'
 import { type Html, html } from '../../ui/html.ts'
 import {
@@ -76,18 +76,16 @@ async function list(view: View): Promise<PanelResponse> {
     next === null
       ? empty('No member here', 'Choose another state, filter or other words.', all)
       : empty('No match yet', 'Many members were looked at, and none matches. Go on with the older ones below.')
-  return page(
-    layout(
-      view,
-      'Members',
-      html`<div class="head"><h1>Members</h1><div class="end">${memberEntryLinks(view)}${importLink(view)}${exportLink(view, filter)}</div></div>
+  return pageOf(
+    view,
+    'Members',
+    html`<div class="head"><h1>Members</h1><div class="end">${memberEntryLinks(view)}${importLink(view)}${exportLink(view, filter)}</div></div>
 <p class="soft">Everyone who is or was a member of this network.</p>
 ${view.query.get('done') === 'invited' && news('good', html`<p>The person is invited.</p>`)}${nothingListed(problems)}
 ${await memberFilterForm(view, filter, problems)}${choice}${problems.size === 0 && counted}${items.length > 0 ? members : problems.size === 0 && none}${items.length > 0 && bulkForm(view, filter, total_count)}
 <nav class="pager" aria-label="Pages">${after !== '' && html`<a href="${view.link('members', filter)}">${first}</a>`}${
-        next !== null && html`<a href="${view.link('members', { ...filter, after: next })}">${following}</a>`
-      }</nav>`,
-    ),
+      next !== null && html`<a href="${view.link('members', { ...filter, after: next })}">${following}</a>`
+    }</nav>`,
     problems.size > 0 ? 422 : 200,
   )
 }

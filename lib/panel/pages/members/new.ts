@@ -1,7 +1,7 @@
 /** A member is added, or a person invited. */
-import { layout } from '../../layout/layout.ts'
+import { pageOf } from '../../layout/layout.ts'
 import { may, type PanelAction } from '../../request/access.ts'
-import { type PanelResponse, page, seeOther } from '../../request/respond.ts'
+import { type PanelResponse, seeOther } from '../../request/respond.ts'
 import type { Route, View } from '../../route.ts'
 import { type Html, html } from '../../ui/html.ts'
 import { check, input, noProblems, type Problems, problemsOf, select, summary } from '../../ui/parts.ts'
@@ -81,15 +81,16 @@ export const memberEntryLinks = (view: View): readonly Html[] =>
     .filter(({ action }) => may(view.visitor, action))
     .map(({ verb, title }) => html`<a class="button" href="${view.link(`members/${verb}`)}">${title}</a>`)
 
-function entryForm(view: View, { title, button, fields, more }: Entry, problems: Problems): Html {
+function entryForm(view: View, { title, button, fields, more }: Entry, problems: Problems): Promise<PanelResponse> {
   const inputs = fields.map(([name, label]) =>
     input({ name, label, problems }, view.form.get(name), html`type="text" dir="auto"`),
   )
-  return layout(
+  return pageOf(
     view,
     title,
     html`<h1>${title}</h1>${summary(problems)}<form method="post">${inputs}${more?.(view)}
 <p class="row"><button class="primary">${button}</button> <a class="button" href="${view.link('members')}">Cancel</a></p></form>`,
+    problems.size > 0 ? 422 : 200,
   )
 }
 
@@ -104,11 +105,11 @@ export const memberEntryRoutes: readonly Route[] = entries.flatMap((entry): read
         error,
         fields.map(([name]) => name),
       )
-      return page(entryForm(view, entry, problems), 422)
+      return entryForm(view, entry, problems)
     }
   }
   return [
-    { method: 'GET', path, action, handle: async (view) => page(entryForm(view, entry, noProblems)) },
+    { method: 'GET', path, action, handle: (view) => entryForm(view, entry, noProblems) },
     { method: 'POST', path, action, handle: save },
   ]
 })

@@ -1,9 +1,9 @@
 /** The form that adds a chat channel: an endpoint that gets a sentence for each event. */
 import { plainSentence, sentenceOf } from '../../../events/sentences.ts'
 import type { ChatFormat } from '../../../outbox/chat.ts'
-import { layout } from '../../layout/layout.ts'
+import { pageOf } from '../../layout/layout.ts'
 import { type Form, formOf } from '../../request/form.ts'
-import { type PanelResponse, page, seeOther } from '../../request/respond.ts'
+import { type PanelResponse, seeOther } from '../../request/respond.ts'
 import type { Route, View } from '../../route.ts'
 import { type Html, html } from '../../ui/html.ts'
 import { capital, check, group, input, noProblems, type Problems, problemsOf, select, summary } from '../../ui/parts.ts'
@@ -19,7 +19,7 @@ const usual = [
 
 const usualForm = (): Form => formOf(new URLSearchParams(usual.map((name): [string, string] => ['events', name])))
 
-function channelForm(view: View, form: Form, problems: Problems): Html {
+function channelForm(view: View, form: Form, problems: Problems): Promise<PanelResponse> {
   const chosen = new Set(form.all('events'))
   const choice = (name: string) => check('checkbox', 'events', name, capital(wordsOf(name)), chosen.has(name))
   const rest = [...eventGroups(), ['Failing endpoints', noticeNames] as const].map(([label, names]) => {
@@ -33,7 +33,7 @@ function channelForm(view: View, form: Form, problems: Problems): Html {
   const member = { first_name: 'Grace', last_name: 'Oak' }
   const line = (name: string, label: string, hint: string, more: Html) =>
     input({ name, label, hint, problems }, form.get(name), html`${more} spellcheck="false"`)
-  return layout(
+  return pageOf(
     view,
     'Notify a channel',
     html`<h1>Notify a channel</h1>${summary(problems)}
@@ -48,6 +48,7 @@ ${group(
 <details ${isOpen && html`open`}><summary>More events</summary>${rest}</details>`,
 )}
 <p class="row"><button class="primary">Add the channel</button> <a class="button" href="${view.link('webhooks')}">Cancel</a></p></form>`,
+    problems.size > 0 ? 422 : 200,
   )
 }
 
@@ -55,12 +56,12 @@ async function add(view: View): Promise<PanelResponse> {
   const { form, acting, id } = view
   const given = { url: form.get('url').trim(), name: form.get('name').trim() || null, events: form.all('events') }
   const format = (Object.keys(chats) as ChatFormat[]).find((each) => each === form.get('format')) ?? 'slack'
-  if (given.events.length === 0) return page(channelForm(view, form, new Map([['events', 'choose at least one event']])), 422)
+  if (given.events.length === 0) return channelForm(view, form, new Map([['events', 'choose at least one event']]))
   try {
     const made = await acting.endpoints.upsert({ network: id, format, ...given })
     return seeOther(view.link(`webhooks/${made.id}`, { done: 'channel' }))
   } catch (error) {
-    return page(channelForm(view, form, problemsOf(error, ['format', 'url', 'name', 'events'])), 422)
+    return channelForm(view, form, problemsOf(error, ['format', 'url', 'name', 'events']))
   }
 }
 
@@ -69,7 +70,7 @@ export const webhookChannelRoutes: readonly Route[] = [
     method: 'GET',
     path: 'webhooks/channel',
     action: 'endpoints.create',
-    handle: async (view) => page(channelForm(view, usualForm(), noProblems)),
+    handle: (view) => channelForm(view, usualForm(), noProblems),
   },
   { method: 'POST', path: 'webhooks/channel', action: 'endpoints.create', handle: add },
 ]

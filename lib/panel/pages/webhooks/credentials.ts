@@ -2,9 +2,9 @@
 import type { Endpoint, EndpointCredentials } from '../../../host/endpoints/endpoint.ts'
 import { addressNote } from '../../layout/address-note.ts'
 import { making, onceField, sentBeforePage, wasSentBefore } from '../../layout/form-once.ts'
-import { layout } from '../../layout/layout.ts'
+import { pageOf } from '../../layout/layout.ts'
 import type { Form } from '../../request/form.ts'
-import { page } from '../../request/respond.ts'
+import type { PanelResponse } from '../../request/respond.ts'
 import type { Route, View } from '../../route.ts'
 import { type Html, html } from '../../ui/html.ts'
 import { check, group, news, noProblems, note, type Problems, problemsOf, secret, select, summary, time } from '../../ui/parts.ts'
@@ -23,8 +23,9 @@ export const credentialsPage = (
   title: string,
   { id, url, public_keys: [open] }: Pick<Endpoint, 'id' | 'url' | 'public_keys'>,
   { token, secrets: [signing] = [] }: Partial<EndpointCredentials>,
-): Html =>
-  layout(
+  status = 200,
+): Promise<PanelResponse> =>
+  pageOf(
     view,
     title,
     html`<h1>${title}</h1><p class="mono">${url}</p>${addressNote(view, url)}
@@ -32,6 +33,7 @@ ${news('warn', html`<p><strong>Copy them now.</strong> The receiver needs them. 
 ${token ? html`<h2>Token</h2>${secret('token', 'The token', token)}<p class="hint">Sent as <code>Authorization: Bearer</code>.</p>` : ''}
 ${signing !== undefined && signingPart(signing, open)}
 <p><a class="button" href="${view.link(`webhooks/${id}`)}">To the endpoint</a></p>`,
+    status,
   )
 
 const keeps: readonly (readonly [seconds: string, label: string])[] = [
@@ -43,10 +45,10 @@ const keeps: readonly (readonly [seconds: string, label: string])[] = [
 
 const keepHint = 'In this time the receiver is changed. Then they end by themselves.'
 
-function rotateForm(view: View, endpoint: Endpoint, form: Form, problems: Problems): Html {
+function rotateForm(view: View, endpoint: Endpoint, form: Form, problems: Problems): Promise<PanelResponse> {
   const both = form.get('sent') === ''
   const until = endpoint.old_token_until ?? endpoint.old_secrets_until
-  return layout(
+  return pageOf(
     view,
     'Rotate',
     html`<h1>Rotate token and secret</h1><p class="mono">${endpoint.url}</p>${summary(problems)}
@@ -59,6 +61,7 @@ ${check('checkbox', 'secrets', 'make', 'The signing secret', both ? endpoint.sig
 )}
 ${select({ name: 'keepOldSeconds', label: 'The old ones stay valid for', hint: keepHint, problems }, keeps, form.get('keepOldSeconds'))}
 <p class="row"><button class="primary">Rotate</button> <a class="button" href="${view.link(`webhooks/${endpoint.id}`)}">Cancel</a></p></form>`,
+    problems.size > 0 ? 422 : 200,
   )
 }
 
@@ -70,14 +73,14 @@ export const webhookCredentialRoutes: readonly Route[] = [
     async handle(view) {
       const endpoint = await ownEndpointOf(view)
       const shown = await view.acting.endpoints.reveal(view.id, endpoint.id)
-      return page(credentialsPage(view, 'Token and secret', endpoint, shown))
+      return credentialsPage(view, 'Token and secret', endpoint, shown)
     },
   },
   {
     method: 'GET',
     path: 'webhooks/:id/rotate',
     action: 'endpoints.rotate',
-    handle: async (view) => page(rotateForm(view, await ownEndpointOf(view), view.query, noProblems)),
+    handle: async (view) => rotateForm(view, await ownEndpointOf(view), view.query, noProblems),
   },
   {
     method: 'POST',
@@ -96,9 +99,9 @@ export const webhookCredentialRoutes: readonly Route[] = [
             keepOldSeconds: Number(form.get('keepOldSeconds') || 86_400),
           }),
         )
-        return page(credentialsPage(view, 'The new credentials', endpoint, made))
+        return credentialsPage(view, 'The new credentials', endpoint, made)
       } catch (error) {
-        return page(rotateForm(view, endpoint, form, problemsOf(error, fields)), 422)
+        return rotateForm(view, endpoint, form, problemsOf(error, fields))
       }
     },
   },

@@ -4,8 +4,7 @@ import { catalogue, eventDescription, type WebhookName, webhookName } from '../.
 import type { JsonSchema } from '../../../fields.ts'
 import { exampleOf } from '../../../openapi/example.ts'
 import { noticeTypes } from '../../../outbox/values.ts'
-import { layout } from '../../layout/layout.ts'
-import { page } from '../../request/respond.ts'
+import { pageOf } from '../../layout/layout.ts'
 import type { Route, View } from '../../route.ts'
 import { html } from '../../ui/html.ts'
 import { dialog, marked } from '../../ui/parts.ts'
@@ -62,15 +61,13 @@ async function example(view: View) {
     null,
     2,
   )
-  return page(
-    layout(
-      view,
+  return pageOf(
+    view,
+    name,
+    dialog(
       name,
-      dialog(
-        name,
-        html`<p>${marked(eventDescription(name))}</p><p class="soft">The body of a delivery, with made-up values.</p>
+      html`<p>${marked(eventDescription(name))}</p><p class="soft">The body of a delivery, with made-up values.</p>
 <pre tabindex="0">${body}</pre><p><a class="button" href="${view.link('webhooks/events')}" data-close="Close">All events</a></p>`,
-      ),
     ),
   )
 }
@@ -82,7 +79,7 @@ async function list(view: View) {
         (name) => html`<li><code>${name}Hook</code> ${exampleLink(view, name)}<br>${marked(eventDescription(name))}</li>`,
       )}</ul>`,
   )
-  return page(layout(view, 'Events', html`<h1>Events</h1><p class="soft">Everything that an endpoint can receive.</p>${items}`))
+  return pageOf(view, 'Events', html`<h1>Events</h1><p class="soft">Everything that an endpoint can receive.</p>${items}`)
 }
 
 export const webhookEventRoutes: readonly Route[] = [

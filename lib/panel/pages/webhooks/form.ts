@@ -7,9 +7,9 @@ import type { Filter } from '../../../outbox/filter.ts'
 import { hasAuthorization } from '../../../outbox/headers.ts'
 import { orders } from '../../../outbox/values.ts'
 import { making, onceField, sentBeforePage, wasSentBefore } from '../../layout/form-once.ts'
-import { layout } from '../../layout/layout.ts'
+import { pageOf } from '../../layout/layout.ts'
 import { type Form, formOf } from '../../request/form.ts'
-import { type PanelResponse, page, seeOther } from '../../request/respond.ts'
+import { type PanelResponse, seeOther } from '../../request/respond.ts'
 import type { Route, View } from '../../route.ts'
 import { type Html, html } from '../../ui/html.ts'
 import { check, field, group, input, noProblems, type Problems, problemsOf, search, select, summary } from '../../ui/parts.ts'
@@ -194,7 +194,7 @@ function eventChoice(view: View, form: Form, problems: Problems): Html {
   )
 }
 
-function endpointForm(view: View, form: Form, problems: Problems, isNew: boolean, back: string): Html {
+function endpointForm(view: View, form: Form, problems: Problems, isNew: boolean, back: string): Promise<PanelResponse> {
   const title = isNew ? 'Add an endpoint' : 'Edit the endpoint'
   const [label, hint] = isNew
     ? ['Token', 'Sent as Authorization: Bearer. Empty: a random token is made and shown.']
@@ -225,7 +225,7 @@ ${!isNew && html`<p>${check('checkbox', 'remove_headers', 'yes', 'Remove all hea
     (isNew && !isSigned) ||
     folded.some((name) => problems.has(name) || !['', 'none'].includes(form.get(name))) ||
     problems.has('secrets')
-  return layout(
+  return pageOf(
     view,
     title,
     html`<h1>${title}</h1>${summary(problems)}
@@ -235,6 +235,7 @@ ${inputs(basic)}
 ${key}${isNew && signature}${headers}${inputs(advanced)}</details>
 <p class="row"><button class="primary">${isNew ? 'Add the endpoint' : 'Save'}</button> <a class="button" href="${back}">Cancel</a></p>
 </form>`,
+    problems.size > 0 ? 422 : 200,
   )
 }
 
@@ -258,9 +259,9 @@ async function add(view: View): Promise<PanelResponse> {
     return sentBeforePage(view, 'Open the endpoint to see its token and secret.', view.link('webhooks'))
   try {
     const made = await making(view, () => addedBy(view))
-    return page(credentialsPage(view, 'The endpoint is added', made, made), 201)
+    return credentialsPage(view, 'The endpoint is added', made, made, 201)
   } catch (error) {
-    return page(endpointForm(view, form, problemsOf(error, fields), true, view.link('webhooks')), 422)
+    return endpointForm(view, form, problemsOf(error, fields), true, view.link('webhooks'))
   }
 }
 
@@ -270,7 +271,7 @@ export const webhookFormRoutes: readonly Route[] = [
     method: 'GET',
     path: 'webhooks/new',
     action: 'endpoints.create',
-    handle: async (view) => page(endpointForm(view, view.query, noProblems, true, view.link('webhooks'))),
+    handle: (view) => endpointForm(view, view.query, noProblems, true, view.link('webhooks')),
   },
   {
     method: 'GET',
@@ -278,7 +279,7 @@ export const webhookFormRoutes: readonly Route[] = [
     action: 'endpoints.update',
     async handle(view) {
       const endpoint = await ownEndpointOf(view)
-      return page(endpointForm(view, formFrom(endpoint), noProblems, false, view.link(`webhooks/${endpoint.id}`)))
+      return endpointForm(view, formFrom(endpoint), noProblems, false, view.link(`webhooks/${endpoint.id}`))
     },
   },
   {
@@ -293,7 +294,7 @@ export const webhookFormRoutes: readonly Route[] = [
         await view.acting.endpoints.update(view.id, id, changes)
         return seeOther(view.link(`webhooks/${id}`, { done: 'saved' }))
       } catch (error) {
-        return page(endpointForm(view, view.form, problemsOf(error, fields), false, view.link(`webhooks/${id}`)), 422)
+        return endpointForm(view, view.form, problemsOf(error, fields), false, view.link(`webhooks/${id}`))
       }
     },
   },

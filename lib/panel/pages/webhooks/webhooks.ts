@@ -8,10 +8,10 @@ import { addressNote } from '../../layout/address-note.ts'
 import { callRelay, relayNote, stateBadge } from '../../layout/call-relay.ts'
 import { confirmPage } from '../../layout/confirm.ts'
 import { nameOf } from '../../layout/endpoint-names.ts'
-import { layout } from '../../layout/layout.ts'
+import { pageOf } from '../../layout/layout.ts'
 import { attemptWords } from '../../layout/wording.ts'
 import { may, type PanelAction } from '../../request/access.ts'
-import { type PanelResponse, page, seeOther } from '../../request/respond.ts'
+import { type PanelResponse, seeOther } from '../../request/respond.ts'
 import type { Route, View } from '../../route.ts'
 import { type Html, html } from '../../ui/html.ts'
 import { breakable, capital, empty, news, note, number, option, own, table, time } from '../../ui/parts.ts'
@@ -80,15 +80,13 @@ async function list(view: View): Promise<PanelResponse> {
   const status = await callRelay(view, (relay) => relay.status({ network_id: view.id }))
   const add = addEndpoint(view)
   const isDown = status.there && !status.value.running
-  return page(
-    layout(
-      view,
-      'Webhooks',
-      html`<div class="head"><h1>Webhooks</h1><div class="end">${endpoints.length > 0 && add}</div></div>
+  return pageOf(
+    view,
+    'Webhooks',
+    html`<div class="head"><h1>Webhooks</h1><div class="end">${endpoints.length > 0 && add}</div></div>
 <p class="soft">Each event of this network is posted to every endpoint that subscribes to it. <a href="${view.link('webhooks/events')}">All events</a></p>
 ${resultOf(view)}${relayNote(status)}${isDown && note('warn', html`<p>No relay runs now. Events wait.</p>`)}
 ${endpoints.length > 0 ? endpointTable(view, endpoints, status.there ? status.value : undefined) : empty('No endpoint yet', 'Add the address of a program that receives events.', add)}`,
-    ),
   )
 }
 
@@ -123,11 +121,10 @@ async function show(view: View): Promise<PanelResponse> {
   const endpoint = await endpointOf(view)
   const status = await callRelay(view, (relay) => relay.status({ network_id: view.id }))
   const health = status.there ? healthIn(status.value, endpoint.id) : undefined
-  return page(
-    layout(
-      view,
-      nameOf(endpoint),
-      html`<div class="head"><h1>${own(nameOf(endpoint))}</h1>${stateBadge(endpoint.enabled, health)}<div class="end">${buttons(view, endpoint, health)}</div></div>
+  return pageOf(
+    view,
+    nameOf(endpoint),
+    html`<div class="head"><h1>${own(nameOf(endpoint))}</h1>${stateBadge(endpoint.enabled, health)}<div class="end">${buttons(view, endpoint, health)}</div></div>
 <p class="mono">${endpoint.url}</p>${resultOf(view)}${view.query.get('done') === 'saved' && addressNote(view, endpoint.url)}${relayNote(status)}
 ${isHosts(endpoint) && note('calm', html`<p>This is the host application’s own endpoint. It is changed in its code.</p>`)}
 ${health && failedNote(view, health)}${health?.reason && note('bad', html`<p>${health.reason}</p>`)}
@@ -147,7 +144,6 @@ ${endpoint.old_token_until && html`<dt>Old token</dt><dd>Valid until ${time(endp
 ${endpoint.old_secrets_until && html`<dt>Old secret</dt><dd>Valid until ${time(endpoint.old_secrets_until)}</dd>`}
 <dt>Added</dt><dd>${time(endpoint.created_at)}</dd></dl>
 <p><a href="${view.link('audit', { subject: `endpoint:${endpoint.id}` })}">Changes of this endpoint</a></p>`,
-    ),
   )
 }
 
@@ -168,7 +164,7 @@ async function test(view: View): Promise<PanelResponse> {
 <dt>Duration</dt><dd>${number(result.milliseconds)} ms</dd>${result.reason !== String(result.status) && html`<dt>Reason</dt><dd>${result.reason}</dd>`}</dl>
 ${(result.answer || result.answer_headers) && html`<h2>Response</h2>${result.answer_headers && html`<pre tabindex="0">${result.answer_headers}</pre>`}${result.answer && html`<pre tabindex="0">${result.answer}</pre>`}`}`
   const content = html`<h1>Test of ${own(nameOf(endpoint))}</h1><p class="mono">${endpoint.url}</p>${relayNote(sent)}${shown ?? unknown}${back}`
-  return page(layout(view, 'Test event', content))
+  return pageOf(view, 'Test event', content)
 }
 
 /** A change of one endpoint by a button: the same for every endpoint but the host's own. */
