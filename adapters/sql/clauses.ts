@@ -23,7 +23,6 @@ export const isUnusual = ({ usual }: TableShape, name: string, wanted: unknown):
   usual?.[name] !== undefined && typeof wanted === 'string' && wanted !== usual[name]
 
 export function clausesOf(dialect: Dialect) {
-  /** Collects the parameters of one statement. */
   function parameters() {
     const values: List[] = []
     const add = (value: List): string => {

@@ -2,7 +2,6 @@
 import type { LockStrength } from '../../lib/storage/contract.ts'
 import type { ColumnType } from '../../lib/storage/table.ts'
 
-/** The values of statements and rows. */
 export type SqlValue = string | number | boolean | null
 /** A list as a parameter: itself where the dialect has arrays, else a text. */
 export type List = SqlValue | readonly SqlValue[]

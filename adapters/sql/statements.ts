@@ -235,7 +235,6 @@ export function statementsOf(dialect: Dialect) {
       return { sql: `DELETE FROM ${dialect.table(table.name)}${where} RETURNING ${columnsOf(table)}`, values, writes: table.name }
     },
 
-    /** Adds a row to the outbox. */
     append: (records: readonly OutboxRecord[]): Statement => ({
       sql: append,
       values: [recordsText(records)],

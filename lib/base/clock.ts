@@ -4,7 +4,6 @@ export interface Clock {
   now(): number
 }
 
-/** The machine's clock. */
 export const systemClock: Clock = { now: () => Date.now() }
 
 let lastTime = Number.NaN

@@ -3,7 +3,6 @@
  * Browsers, workers, Bun and Deno are left alone: some of them name a Node that they are like.
  */
 
-/** What a runtime says about itself. */
 interface Runtime {
   readonly process?: { readonly versions?: Readonly<Record<string, string | undefined>> }
   readonly navigator?: { readonly userAgent?: string }

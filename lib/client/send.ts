@@ -37,7 +37,6 @@ export type Send = (outgoing: Outgoing, options: CallOptions) => Promise<Receive
 const maxRedirects = 3
 const maxShownText = 10_000
 
-/** Binds `send` to a client. */
 export function sender(settings: Settings): Send {
   return async (outgoing, options) => {
     const request = `${outgoing.method} ${new URL(outgoing.url).pathname}`

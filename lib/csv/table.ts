@@ -108,7 +108,6 @@ function delimiterOf(text: string): string | undefined {
   return line && counts.toSorted((one, other) => other.count - one.count)[0]?.each
 }
 
-/** A record, and the line in which it begins. */
 interface CsvRecord {
   readonly cells: readonly string[]
   readonly line: number

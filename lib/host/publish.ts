@@ -46,7 +46,6 @@ function changedOf(name: WebhookName, given: readonly string[]): readonly string
   return fail(invalid('changed'), `changed must not have ${JSON.stringify(unknown.slice(0, 100))}: ${remedy}`)
 }
 
-/** Binds `community.publish`. */
 export function publishOf({ clock, chance, limits }: Settings, transactions: Transactions, networks: Networks): Publish {
   return async (given) => {
     const { network: named, event, payload, changed: fields } = checkArgument('publish', Event, given, limits)

@@ -7,7 +7,6 @@ import { joined } from '../base/bytes.ts'
  */
 const runLength = 256
 
-/** The parts of a body, in order. */
 export interface Pieces {
   add(part: Uint8Array): void
   /** All of them in one piece. */

@@ -15,7 +15,6 @@ export interface Repeatable {
   readonly fingerprint: string
 }
 
-/** A response that was sent before. */
 export interface FirstResponse {
   readonly status: number
   readonly body: string

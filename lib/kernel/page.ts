@@ -113,7 +113,6 @@ const hasValues = ({ columns }: Pick<Table, 'columns'>, { by }: { readonly by: s
 export const placeOf = <R extends Row>(table: Pick<Table, 'columns'>, order: Order<R>, row: R): string =>
   hasValues(table, order) ? `${row[order.by] ?? ''}_${row.id}` : String(row[order.by])
 
-/** Whether a text may be a place in this order. */
 export function isPlaceIn(table: Pick<Table, 'columns'>, order: { readonly by: string }, after: string): boolean {
   if (!hasValues(table, order)) return isStorableId(after)
   return valueAndId(after) !== undefined && v.is(PlaceText, after)

@@ -38,7 +38,6 @@ const rowOf = ({ name, schema, required }: RequestField): FieldRow => [
   String(schema['description'] ?? ''),
 ]
 
-/** The type of a field, in words. */
 function typeIn(name: string, json: JsonSchema): string {
   const types = [json['type']].flat()
   const orNull = types.includes('null') ? ' or null' : ''

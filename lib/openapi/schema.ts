@@ -34,7 +34,6 @@ type Shape = v.GenericSchema & {
   readonly wrapped?: v.GenericSchema
 }
 
-/** Makes a writer for one document. */
 export function schemaWriter(settings: SchemaSettings): SchemaWriter {
   const components: Record<string, JsonSchema> = {}
 

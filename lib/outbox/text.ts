@@ -7,7 +7,6 @@
  */
 import type { EventRecord, OutboxRecord } from './record.ts'
 
-/** How every line begins. */
 export const lineStart = '{"crc":"'
 
 /** The text between the facts of an event and its body, and how it begins. */

@@ -17,7 +17,6 @@ export interface RawRequest {
   readonly body?: unknown
 }
 
-/** The headers of a Web `Request`. */
 interface HeadersOf {
   /** The value of a header, in any case; null if there is none. */
   get(name: string): string | null
@@ -128,7 +127,6 @@ interface Step {
   readonly value?: unknown
 }
 
-/** The chunks of a stream in one piece. */
 async function gathered(next: () => Promise<Step>, maxBytes: number, cancel: () => void): Promise<Bytes> {
   const chunks: Uint8Array[] = []
   let length = 0

@@ -101,6 +101,5 @@ export async function signerOf(secret: string): Promise<Signer> {
   throw new TypeError(`a secret must be ${rules.whsec_}, or ${rules.whsk_}`)
 }
 
-/** The bytes that a signature covers. */
 export const signedContent = (id: string, timestamp: string, body: Uint8Array): Bytes =>
   joined([utf8(`${id}.${timestamp}.`), body])

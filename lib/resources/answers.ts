@@ -197,7 +197,6 @@ interface Parties {
   readonly member: MemberRow
 }
 
-/** An answer, and its chosen options. */
 interface AnswerInput {
   readonly row: AnswerRow
   readonly chosen: readonly SegmentRow[]

@@ -12,7 +12,6 @@ import { insertSegment, segmentTitled } from './titles.ts'
 /** The most options of one answer, unless the field has its own limit. */
 export const maxChoices = 100
 
-/** A field, and the member who answers it. */
 interface Parties {
   readonly field: CustomFieldRow
   readonly member: MemberRow

@@ -49,7 +49,6 @@ export async function changePosition(
   if (collection && position !== null) await closeGap(tx, spaces, { collection_id: collection.id }, position)
 }
 
-/** The new position of a space. */
 export interface Assignment {
   readonly space_id: Id
   readonly position: number

@@ -26,7 +26,6 @@ export type Schedule = Pick<
   | 'recur_until'
 >
 
-/** One occurrence of a recurring event. */
 export interface Occurrence {
   readonly post_id: string
   readonly starts_at: string

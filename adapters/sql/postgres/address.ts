@@ -1,7 +1,6 @@
 /** PostgreSQL addresses on a command line. */
 import { defaultSchema } from './dialect.ts'
 
-/** Whether an address names a PostgreSQL database. */
 export const isPostgresAddress = (address: string): boolean => /^postgres(ql)?:\/\//.test(address) && URL.parse(address) !== null
 
 /** The parts of `postgres://…?schema=NAME`: the schema is ours, everything else is for the connection. */

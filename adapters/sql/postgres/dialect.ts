@@ -4,7 +4,6 @@ import { quoted, searchName } from '../dialect.ts'
 
 export const defaultSchema = 'folkmoot'
 
-/** Types of the elements of a list. */
 const elements = {
   id: 'bigint',
   integer: 'bigint',

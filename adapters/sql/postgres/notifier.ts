@@ -6,7 +6,6 @@ import type { PgPool } from './connection.ts'
 import { holdClient } from './hold.ts'
 import { send } from './wire/send.ts'
 
-/** Milliseconds to wait for a connection. */
 const connectTimeoutMs = 1_000
 /** Milliseconds in which many changes share one notification. */
 const interval = 20

@@ -72,7 +72,6 @@ export interface Beginning {
   handOn(): void
 }
 
-/** The statement that begins a transaction. */
 export interface Begin {
   readonly text: string
   /** Names it as a prepared one. */

@@ -17,7 +17,6 @@ import type { OutboxRecord } from '../../../lib/outbox/record.ts'
 import { type Damage, maxCounted, type OutboxSource, type Reading, tableStream as stream } from '../../../lib/outbox/source.ts'
 import type { Dialect, List } from '../../sql/dialect.ts'
 
-/** A row as the database gives it. */
 export interface OutboxRow {
   readonly seq: number
   readonly records: string

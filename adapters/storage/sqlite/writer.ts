@@ -20,7 +20,6 @@ export interface GroupParts {
 /** Statements and records after which others have a turn of the event loop: they take some milliseconds, and few requests have as many. */
 const enoughInTurn = 250
 
-/** The storage's own writer. */
 export function groupWriterOn(connection: Connection, { changes, appended }: GroupParts): Writer {
   let inTurn = 0
 

@@ -44,7 +44,6 @@ export interface ReadPage<Item> {
   readonly isGuess: boolean
 }
 
-/** The page sizes of the interface. */
 export const defaultPerPage = 25
 export const largestPage = 100
 

@@ -10,7 +10,6 @@ import { rsvps } from '../../storage/tables/events.ts'
 import { type MemberRow, memberHistory, members, spaceMemberships } from '../../storage/tables/members.ts'
 import { invites, planMemberships, purchases, subscriptions } from '../../storage/tables/plans.ts'
 
-/** What rows name a person by. */
 export interface PersonKeys {
   readonly id: Id
   /** The key of the address, unless another person has it by now: then it does not show whose a row is. */
@@ -27,7 +26,6 @@ export async function personKeys(tx: ScopedTx, { id, email, avatar }: MemberRow)
   return { id, avatar, address: isOwn ? emailKey(email) : undefined, keys: keys.map((key) => key.id) }
 }
 
-/** Whether a stored response names the person. */
 export function isNamedIn(body: string, { id, address }: Pick<PersonKeys, 'id' | 'address'>): boolean {
   const isId = ['"', ''].some(
     (quote) => body.includes(`id":${quote}${id}${quote},`) || body.includes(`id":${quote}${id}${quote}}`),
@@ -35,7 +33,6 @@ export function isNamedIn(body: string, { id, address }: Pick<PersonKeys, 'id' |
   return isId || (address !== undefined && body.toLowerCase().includes(JSON.stringify(address)))
 }
 
-/** Whether the details of a line of the audit have the address. */
 export const hasAddress = (details: object, { address }: Pick<PersonKeys, 'address'>): boolean =>
   address !== undefined && JSON.stringify(details).toLowerCase().includes(JSON.stringify(address))
 
@@ -47,7 +44,6 @@ export const filesOf = (avatar: string): readonly string[] => [avatar, URL.parse
 
 export interface PersonalRows {
   readonly table: Pick<Table, 'name' | 'columns'>
-  /** By which columns the person is named. */
   readonly columns: readonly string[]
   /** The next rows after an id, at most `limit`, of which those that are meant are given. */
   read(tx: ScopedTx, after: Id | undefined, limit: number): Promise<{ readonly rows: readonly Row[]; readonly next: Id | null }>

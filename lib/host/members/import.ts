@@ -355,7 +355,6 @@ async function refuseUnfit(tx: ScopedTx, plan_ids: readonly Id[] = [], space_ids
   for (const id of space_ids) if (!(await tx.get(spaces, id))) refuse('space_ids', `there is no space ${id}`)
 }
 
-/** The members of these addresses. */
 async function knownBy(tx: ScopedTx, people: readonly Person[]): Promise<Map<string, MemberRow>> {
   const email_key = [...new Set(people.map(({ email }) => emailKey(email)))]
   const rows = await membersByKeys(tx, email_key)

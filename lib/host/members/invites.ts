@@ -19,7 +19,6 @@ import { profile } from './profile-fields.ts'
 /** `community.acceptInvite`: an invitee becomes a member. */
 export type AcceptInvite = Plainly<ReturnType<typeof acceptInviteOf>>
 
-/** Binds `community.acceptInvite`. */
 export const acceptInviteOf = (notification: MakeNotification) =>
   notification(
     { invite: IdInput, first_name: optional(ShortText), last_name: optional(ShortText), ...profile },

@@ -96,7 +96,6 @@ interface Payment {
 
 /** Entries of a block. */
 const shown = 10
-/** A preview of a long text. */
 const shortText = (text: string): string => (text.length > 200 ? `${text.slice(0, 199)}…` : text)
 
 /** @param listing the same member in short */

@@ -83,7 +83,6 @@ const memberSelectionFields = { filter: optional(shape(memberFilterFields)), ...
 /** Whether one field is given; null counts as left out. */
 export const hasOne = (given: object): boolean => Object.values(given).filter((value) => value !== undefined).length === 1
 
-/** A selection as an argument of a call. */
 export const MemberSelectionInput = v.pipe(
   shape(memberSelectionFields),
   v.check((given) => hasOne(given), 'must have one of filter, ids and addresses'),
@@ -185,7 +184,6 @@ async function walk(tx: ScopedTx, { conditions, isWanted, order, after, most }: 
   return { rows, next: last ?? null }
 }
 
-/** Some members of a selection. */
 export interface SelectedMembers {
   /** In the order of their ids, or of the list of addresses. */
   readonly rows: readonly MemberRow[]

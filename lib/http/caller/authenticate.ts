@@ -10,7 +10,6 @@ import { type TokenRows, tokenRows } from './token-rows.ts'
 
 export interface Caller {
   readonly principal: Principal
-  /** The caller's own network. */
   readonly network: NetworkRow
   /** Whether the path names that network. If not, the request is counted, and gets the response of an unknown network. */
   readonly isAddressed: boolean

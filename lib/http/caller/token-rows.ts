@@ -36,7 +36,6 @@ interface Known {
 export function tokenRows({ storage, keysOfFormerMembers }: Pick<Settings, 'storage' | 'keysOfFormerMembers'>) {
   const refusesFormer = keysOfFormerMembers === 'refuse'
   const known = new BoundedMap<string, Known>(capacity)
-  /** The tables of these rows. */
   const tables = refusesFormer ? [apiKeys, networks, members] : [apiKeys, networks]
 
   /** @param probable the network, where it is known before the key */

@@ -53,7 +53,6 @@ export const memberFilters = {
   last_visited_before: visited.before,
 }
 
-/** The orders of a list of members. */
 export const memberSorts = { created_at: 'created_at', last_visited_at: 'last_visited_at', name: 'name_key' } as const
 
 export const memberSort = sortField(

@@ -91,5 +91,4 @@ export type NetworkRow = RowIn<typeof networks>
 export type ApiKeyRow = RowIn<typeof apiKeys>
 /** A webhook endpoint as it is stored: key and secrets perhaps encrypted. */
 export type EndpointRow = RowIn<typeof webhookEndpoints>
-/** An entry of the audit as it is stored. */
 export type AuditRow = RowIn<typeof audit>

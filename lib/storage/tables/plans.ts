@@ -135,5 +135,4 @@ export type PlanRow = RowIn<typeof plans>
 export type SubscriptionRow = RowIn<typeof subscriptions>
 export type PurchaseRow = RowIn<typeof purchases>
 export type InviteRow = RowIn<typeof invites>
-/** That a member has a plan, as stored. */
 export type PlanMembershipRow = RowIn<typeof planMemberships>
