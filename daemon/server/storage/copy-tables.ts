@@ -134,9 +134,24 @@ async function placeOfNetwork(from: Storage, to: Storage, source: string, networ
     )
   if (note?.caller === caller && note.fingerprint === source) return JSON.parse(note.body) as Place
   await to.transaction((tx) => tx.remove(idempotencyKeys, id))
+  await requireWhole(from, to, id)
   // The network last: if this is interrupted, the next run comes here again.
   for (const table of tables.toReversed()) await clear(from, to, table, id)
   return undefined
+}
+
+/**
+ * One storage may have several addresses, and clearing the target would then clear the source: what is noted in one is looked for in
+ * the other.
+ * @throws UsageError for a source that is the target, or holds a part of the network
+ */
+async function requireWhole(from: Storage, to: Storage, id: Id): Promise<void> {
+  const look = new Date().toISOString()
+  await begin(to, look, { id, network_id: '0' })
+  const seen = await from.transaction((tx) => tx.get(idempotencyKeys, id), { readOnly: true })
+  await to.transaction((tx) => tx.remove(idempotencyKeys, id))
+  if (seen?.fingerprint === look) throw new UsageError('--from and --to are the same storage')
+  if (seen?.caller === caller) throw new UsageError(`--from has an unfinished copy of ${seen.fingerprint}: finish that one first`)
 }
 
 async function clear(from: Storage, to: Storage, table: Table<Row>, network_id: Id): Promise<void> {

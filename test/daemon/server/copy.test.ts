@@ -207,6 +207,41 @@ test('a network that has taken writes in the target since, or that is another on
   await expect(move(other)).rejects.toThrow('the target holds another network demo, with the id 7: give another target')
 })
 
+test.each([
+  ['SQLite', () => join(temporaryDirectory(), 'db.sqlite'), (path: string) => sqliteStorage({ path })],
+  ['PostgreSQL', () => server.newSchema(), (schema: string) => postgresStorage({ url: server.url, schema })],
+] as const)('a network of %s stays when the target is its own storage by another address', async (_engine, place, open) => {
+  const at = place()
+  const [storage, again] = [await open(at), await open(at)]
+  for (const each of [storage, again]) onTestFinished(() => each.close())
+  const { move } = await standing(storage)
+  const before = await everything(storage)
+  for (const _time of [1, 2]) await expect(move(again)).rejects.toThrow('--from and --to are the same storage')
+  expect(await everything(storage)).toEqual(before)
+})
+
+test('a network stays when its unfinished copy is named as the source', async () => {
+  const from = await emptySqlite()
+  const { network, move } = await standing(from)
+  const to = await emptySqlite()
+  let writes = 0
+  const breaking = wrappedStorage(to, {
+    transaction: (work, options) => {
+      if (!options?.readOnly && ++writes === 8) throw new Error('the power went')
+      return to.transaction(work, options)
+    },
+  })
+  await expect(move(breaking)).rejects.toThrow('the power went')
+  const before = await everything(from)
+  await expect(copyTables(to, from, 'the copy', () => {}, network)).rejects.toThrow(
+    '--from has an unfinished copy of there: finish that one first',
+  )
+  expect(await everything(from)).toEqual(before)
+  await move(to)
+  await endCopy(to, network)
+  expect(await ofNetwork(to)).toEqual(await ofNetwork(from))
+})
+
 test('folkmoot copy --network needs a network that is read-only, and takes it from lowdb beside another one, and back', async () => {
   const [first, second] = [1, 2].map(() => `lowdb:${join(temporaryDirectory(), 'db.json')}`) as [string, string]
   const make = async (storage: string, subdomain: string) => {
