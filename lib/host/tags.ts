@@ -2,12 +2,12 @@
 import { fail, found, invalid } from '../errors.ts'
 import { BoolInput, Colour, integerBetween, LongText, oneOf, optional, optionalOrNull, Title } from '../fields.ts'
 import { presentMember } from '../records/member.ts'
-import { lockMember } from '../rules/members.ts'
 import { giveSegment, lockSegment, segmentOf, takeSegment } from '../rules/segments.ts'
 import type { Settings } from '../settings.ts'
 import { removeWithDependents } from '../storage/cascade.ts'
 import type { Id } from '../storage/table.ts'
 import { memberSegments, type SegmentRow, segments } from '../storage/tables/custom-fields.ts'
+import { members } from '../storage/tables/members.ts'
 import { checkArgument, idOf, PlaceInput, shape } from './arguments.ts'
 import type { Changes } from './audit/changes.ts'
 import type { AnyDirectCall } from './direct-calls.ts'
@@ -118,22 +118,26 @@ export function tagsOf({ limits }: Settings, changes: Changes, networks: Network
       let after: Id | undefined = '0'
       while (after !== undefined) {
         const begin: Id = after
-        const holders = await changes.act(network, async (call) => {
+        const { count, last } = await changes.act(network, async (call) => {
           const order = { by: 'member_id', direction: 'asc' } as const
           const holders = await call.tx.find(memberSegments, { where: { segment_id: from }, order, after: begin, limit: batch })
           const locked = []
-          for (const { member_id } of holders) locked.push(await lockMember(call, member_id))
+          for (const { member_id } of holders) locked.push(await call.tx.lock(members, member_id, 'update'))
           const [old, tag] = [await segmentOf(call, 'tag', from), await segmentOf(call, 'tag', into)]
+          let count = 0
           for (const row of locked) {
+            // Meanwhile they may have left, or lost the tag.
+            if (row?.state !== 'active' || !(await takeSegment(call, row.id, from))) continue
+            count++
             const event = { member: presentMember(call, row), network_id: network.id }
             if (await giveSegment(call, row.id, tag)) call.emit('MemberTagAdded', { ...event, tag })
-            if (await takeSegment(call, row.id, from)) call.emit('MemberTagRemoved', { ...event, tag: old })
+            call.emit('MemberTagRemoved', { ...event, tag: old })
           }
-          return { result: holders, audit: [] }
+          return { result: { count, last: holders[batch - 1]?.member_id }, audit: [] }
         })
-        moved += holders.length
+        moved += count
         onProgress?.(moved)
-        after = holders[batch - 1]?.member_id
+        after = last
       }
       return changes.act(network, async (call) => {
         const old = await lockSegment(call, 'tag', from)

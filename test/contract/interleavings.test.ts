@@ -135,6 +135,22 @@ const endpoint =
     const { updated_at: _, ...row } = await endpoints.upsert({ network, url, token: 'key' })
     return row
   }
+const merge =
+  (from: string, into: string): Act =>
+  ({ tags }) =>
+    tags.merge(network, from, into)
+const hostBan =
+  (id: string): Act =>
+  ({ members }) =>
+    members.ban(network, id)
+const hostRemove =
+  (id: string): Act =>
+  ({ members }) =>
+    members.remove(network, id)
+const hostRole =
+  (id: string, role: 'contributor' | 'moderator'): Act =>
+  ({ members }) =>
+    members.changeRole(network, id, role)
 /** An occurrence that is not called off, of the event that comes round each week. */
 const inFiveWeeks = '2026-12-27T10:00:00.000Z'
 const anHourLater = changeEvent(repeating, { starts_at: '2026-11-29T11:00:00Z' })
@@ -197,6 +213,7 @@ async function prepare(community: Community, owner: string) {
   return {
     owner,
     tokens,
+    departed,
     guest,
     guestsRsvp,
     guestsDate,
@@ -484,6 +501,19 @@ const plans: readonly Pair[] = [
   ['an endpoint that is set twice', endpoint('https://example.org/hook'), endpoint('https://example.org/hook')],
 ]
 
+const byHosts: readonly Pair[] = [
+  ['a merge of tags, and a holder who leaves', merge(spareTag, tag), leave(made.guest)],
+  ['a merge of tags, and a holder who loses one', merge(spareTag, tag), takeTag(made.guest, spareTag)],
+  ['a ban by the host, and leaving', hostBan(made.guest), leave(made.guest)],
+  ['a ban by the host, twice', hostBan(made.guest), hostBan(made.guest)],
+  ['a ban by the host, and joining a space', hostBan(made.guest), join(emptySpace, made.guest)],
+  ['a ban by the host, and subscribing', hostBan(made.guest), subscribe('802', made.guest)],
+  ['a ban of a former member, and their return', hostBan(made.departed), departedIsBack],
+  ['a ban of a former member, and what they pay for', hostBan(made.departed), cancel(made.departedsSubscription)],
+  ['two hosts, of whom one is banned and one steps down', hostBan(alan), hostRole(made.owner, 'contributor')],
+  ['another role by the host, and leaving', hostRole(made.guest, 'moderator'), hostRemove(made.guest)],
+]
+
 /** The outcome of both, as lines that can be compared one by one. */
 const linesOf = ({ responses: answers, rows, events }: Outcome): readonly string[] => [
   ...answers.map((response, index) => `response ${index + 1}: ${JSON.stringify(response)}`),
@@ -493,7 +523,7 @@ const linesOf = ({ responses: answers, rows, events }: Outcome): readonly string
 const without = (lines: readonly string[], others: readonly string[]) => lines.filter((line) => !others.includes(line))
 const mirrored = (outcome: Outcome): Outcome => ({ ...outcome, responses: [outcome.responses[1], outcome.responses[0]] })
 
-const all = [...leaving, ...spaces, ...content, ...fields, ...plans]
+const all = [...leaving, ...spaces, ...content, ...fields, ...plans, ...byHosts]
 const both = all.flatMap(([what, one, other]): Pair[] => [
   [what, one, other],
   [`${what}, the other way about`, other, one],

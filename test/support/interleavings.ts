@@ -156,7 +156,8 @@ export async function contestedNetwork<Made>(
 
   const at = (name: string) => `"${schema}"."${name}"`
   const names = tables.map(({ name }) => name)
-  await client.query(`DELETE FROM ${at('outbox')}`)
+  // Of the same clock, the other process would make the same ids for its lines of the audit.
+  for (const name of ['outbox', 'audit']) await client.query(`DELETE FROM ${at(name)}`)
   // Noted already: requests by key write nothing beside the rows that are tried.
   await client.query(`UPDATE ${at('api_keys')} SET "last_used_at" = $1`, [isoTime(clock.now())])
   for (const name of names) await client.query(`CREATE TABLE ${at(`seeded_${name}`)} AS SELECT * FROM ${at(name)}`)

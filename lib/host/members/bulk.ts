@@ -1,6 +1,7 @@
 /** One act for many members: of a filter, or of a list of ids or addresses. Fifty members share a transaction; a refusal stops none. */
 import * as v from 'valibot'
 import { isoTime } from '../../base/clock.ts'
+import { compareIds } from '../../base/ids.ts'
 import { isApiError } from '../../errors.ts'
 import { BoolInput, IdInput, LongText, optional, ShortText } from '../../fields.ts'
 import { fullName } from '../../records/member.ts'
@@ -129,7 +130,8 @@ export const bulkOf =
     const runBatch = (rows: readonly MemberRow[]) =>
       together(async (calls) => {
         const refused: { id: Id; name: string; reason: string }[] = []
-        for (const row of rows)
+        // In one order, or acts on lists of different orders wait for each other in circles.
+        for (const row of rows.toSorted((a, b) => compareIds(a.id, b.id)))
           try {
             await perform(calls, row.id)
           } catch (error) {
