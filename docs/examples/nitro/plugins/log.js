@@ -1,6 +1,6 @@
 /** A log with request ids, of the application and of the API. */
 import { defineNitroPlugin } from 'nitro/runtime'
-import { print } from '../../community.ts'
+import { print } from '../community.js'
 
 export default defineNitroPlugin((nitro) => {
   nitro.hooks.hook('request', ({ req }) => {
