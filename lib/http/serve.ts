@@ -1,5 +1,6 @@
 import type { Span } from '../base/tracing.ts'
-import { ApiError, fail, isApiError, notFound } from '../errors.ts'
+import { ApiError, fail, invalid, isApiError, notFound } from '../errors.ts'
+import { isExtension, isPaged } from '../fields.ts'
 import type { Preview } from '../host/preview.ts'
 import { type Repeatable, readRepeatable } from '../kernel/idempotency.ts'
 import type { Pipeline } from '../kernel/pipeline.ts'
@@ -168,12 +169,13 @@ export function server(
       network: caller.network,
       caller: caller.principal,
       params: target.params,
-      query: incoming.search === '' ? noQuery : Object.fromEntries(new URLSearchParams(incoming.search)),
+      query: incoming.search === '' ? noQuery : queryOf(operation, incoming.search),
       queryInBody: objectOrNone(parameters),
       body,
       address: { ...publicAddress(incoming, settings), search: incoming.search },
       recheck: recheckIn(caller, operation, () => settings.clock.now()),
-      if: (method !== 'GET' && incoming.header('if-preview')) || undefined,
+      // An empty one is the token of no preview.
+      if: (method === 'GET' ? null : incoming.header('if-preview')) ?? undefined,
       repeat: repeatOf(exchange, caller, content),
       usage,
     })
@@ -188,7 +190,8 @@ export function server(
     const address = { ...publicAddress(incoming, settings), search: '' }
     const recheck = recheckIn(caller, operation, () => settings.clock.now())
     const { network, principal } = caller
-    const shown = await preview({ ...previewed, network, caller: principal, address, recheck, usage })
+    const queryInBody = objectOrNone(operation.body ? undefined : previewed.body)
+    const shown = await preview({ ...previewed, queryInBody, network, caller: principal, address, recheck, usage })
     return jsonResponse(200, new RecordWriter(settings.ids, '').text(PreviewRecord, shown), headers)
   }
 
@@ -241,6 +244,23 @@ export function server(
 }
 
 const noQuery = {}
+
+/**
+ * Of a parameter that comes twice the last one counts.
+ * @throws ApiError 422 for an extension that comes twice or as a list: a filter of which a part is ignored finds too much
+ */
+function queryOf({ query = {}, returns }: AnyOperation, search: string): Readonly<Record<string, string>> {
+  const all = [...new URLSearchParams(search)]
+  const seen = new Set<string>()
+  for (const [given] of all) {
+    const name = given.replace(/\[.*/, '')
+    const field = Object.hasOwn(query, name) && query[name]
+    if (!(field ? isExtension(field) : name === 'count' && isPaged(returns))) continue
+    if (given !== name || seen.has(name)) fail(invalid(name), `${name} must be given once, and not as a list`)
+    seen.add(name)
+  }
+  return Object.fromEntries(all)
+}
 
 const objectOrNone = (value: unknown): object =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}

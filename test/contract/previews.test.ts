@@ -199,3 +199,20 @@ test('a request with the token of a preview is a 409 if something has changed, a
   const again = await t.send('posts.create', { body, headers: other })
   expect([again.body.id, again.headers.get('idempotency-replayed')]).toEqual([post.id, 'true'])
 })
+
+test('a request with an empty `If-Preview` is a 409, because no preview has that token', async () => {
+  const t = await createSeededCommunity()
+  const body = { space_id: seeded.space, title: 'New' }
+  expect((await t.send('posts.create', { body, headers: { 'if-preview': '' } })).status).toBe(409)
+  expect((await t.send('posts.list', { headers: { 'if-preview': '' } })).status).toBe(200)
+})
+
+test('a preview takes the parameters that the request may have in its body', async () => {
+  const t = await createSeededCommunity()
+  const leave = { operation: 'members.remove_from_network', params: { id: seeded.member } }
+  const [inQuery, inBody, without] = await Promise.all(
+    [{ query: { cancel_plans: true } }, { body: { cancel_plans: true } }, {}].map((more) => askFor(t, { ...leave, ...more })),
+  )
+  expect(inBody).toMatchObject({ status: 200, body: inQuery?.body })
+  expect(inBody?.body.token).not.toBe(without?.body.token)
+})

@@ -257,3 +257,22 @@ test('a wrong value is refused with its name', async () => {
   for (const sort of ['name', '-name', 'created_at', 'last_visited_at'])
     expect(await refused({ sort, after: 'a\0_5' })).toEqual([400, place])
 })
+
+test('an extension that comes twice or as a list is refused, and of other parameters the last one counts', async () => {
+  const run = await people()
+  const seen = async (path: string) => {
+    const headers = { authorization: `Bearer ${run.token}` }
+    const { status, body } = await request(run.community, 'GET', `/admin/v1/networks/1/${path}`, { headers })
+    return [status, body.error ?? body.items.length]
+  }
+  const once = (name: string) => [422, `${name} must be given once, and not as a list`]
+  expect(await seen('members?q=ben&q=dan')).toEqual(once('q'))
+  expect(await seen('members?q%5B%5D=ben')).toEqual(once('q'))
+  expect(await seen('members?tag_id[0]=1&sort=name')).toEqual(once('tag_id'))
+  expect(await seen('members?sort=name&per_page=2&sort=-name')).toEqual(once('sort'))
+  expect(await seen('tags?count=true&count=false')).toEqual(once('count'))
+  expect(await seen('events?starts_after=2026-11-20T10:00:00Z&starts_after=2026-11-21T10:00:00Z')).toEqual(once('starts_after'))
+  expect(await seen('members?per_page=5&per_page=2&page=1&page=1')).toEqual([200, 2])
+  expect(await seen('members?email=ben@example.org&email=dan@example.org&email[]=x&quality[]=1&__proto__=1')).toEqual([200, 1])
+  expect(await seen('posts?space_id=1&space_id=2')).toEqual([200, 0])
+})
