@@ -82,6 +82,11 @@ export function fieldsOfUpdate(name: EventName): readonly string[] {
   return declaration.fields ?? []
 }
 
+/** Every field that some event may name as changed. */
+export const changeableFields: readonly string[] = [
+  ...new Set(Object.values<EventDeclaration & Partial<UpdateDeclaration>>(declared).flatMap(({ fields = [] }) => fields)),
+]
+
 /** Whether an event is for the host's own endpoint alone. */
 export const isForHost = (name: string): name is HostEventName => Object.hasOwn(hostCatalogue, name)
 

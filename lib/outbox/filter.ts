@@ -144,11 +144,15 @@ export function filterProblem(given: unknown): string | undefined {
   return problem(given, '', 1)
 }
 
-/** Whether a filter has a condition on the fields that were changed. */
-export function usesChanged(filter: Filter): boolean {
-  if ('not' in filter) return usesChanged(filter.not)
-  return 'changed' in filter || ('all' in filter ? filter.all : 'any' in filter ? filter.any : []).some(usesChanged)
+/** The fields in a filter's conditions on what was changed. */
+export function changedIn(filter: Filter): readonly string[] {
+  if ('not' in filter) return changedIn(filter.not)
+  if ('changed' in filter) return filter.changed
+  return ('all' in filter ? filter.all : 'any' in filter ? filter.any : []).flatMap(changedIn)
 }
+
+/** Whether a filter has a condition on the fields that were changed. */
+export const usesChanged = (filter: Filter): boolean => changedIn(filter).length > 0
 
 /**
  * Whether an event is what a filter wants.

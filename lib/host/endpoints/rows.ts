@@ -1,10 +1,12 @@
 /** The rows of webhook endpoints: the columns of a change, with the credentials encrypted, and what is shown of a row. */
 import type { Chance } from '../../base/chance.ts'
+import { suggestion } from '../../base/suggest.ts'
 import { fail, invalid } from '../../errors.ts'
+import { changeableFields } from '../../events/catalogue.ts'
 import { chatOf, chatRates, shownUrl } from '../../outbox/chat.ts'
 import { EncryptionError, hasEncrypted, howGiven, type KeyRing } from '../../outbox/encryption.ts'
 import { attributeDefaults } from '../../outbox/endpoint-attributes.ts'
-import { conditionCount } from '../../outbox/filter.ts'
+import { changedIn, conditionCount } from '../../outbox/filter.ts'
 import { hasAuthorization } from '../../outbox/headers.ts'
 import type { Patch } from '../../storage/contract.ts'
 import type { ScopedTx } from '../../storage/scoped.ts'
@@ -28,7 +30,7 @@ const mostConditions = 5000
 
 /**
  * @param before the endpoint that is changed; missing for a new one
- * @throws ApiError 422 when the network has too many endpoints, or their filters too many conditions
+ * @throws ApiError 422 when the network has too many endpoints, their filters too many conditions, or this one a field that never changes
  */
 export async function keepBounded(tx: ScopedTx, { filter }: EndpointInput, before?: EndpointRow): Promise<void> {
   if (before && !filter) return
@@ -39,6 +41,12 @@ export async function keepBounded(tx: ScopedTx, { filter }: EndpointInput, befor
       `network ${tx.network_id} has ${others.length} endpoints, the most that a network may have: remove one first`,
     )
   if (!filter) return
+  const unknown = changedIn(filter).find((name) => !changeableFields.includes(name))
+  if (unknown !== undefined)
+    fail(
+      invalid('filter'),
+      `filter: no event names ${JSON.stringify(unknown.slice(0, 100))} as changed; ${suggestion(unknown, changeableFields)}`,
+    )
   const conditions = [...others, { filter }].reduce((sum, each) => sum + (each.filter ? conditionCount(each.filter) : 0), 0)
   if (conditions > mostConditions)
     fail(

@@ -161,6 +161,21 @@ test('a filter is kept, changed and removed, and a mistake in it is named with i
   expect(records.at(-1)).not.toHaveProperty('filter')
 })
 
+test('a filter on a field that no event names as changed is refused, and another change of the endpoint is not', async () => {
+  const { community } = await createTestCommunity()
+  const { id } = await community.endpoints.upsert({ ...good, filter: { changed: ['role', 'starts_at'] } })
+  for (const filter of [{ changed: ['role', 'roel'] }, { any: [{ not: { changed: ['roel'] } }] }])
+    for (const refused of [
+      community.endpoints.update('1', id, { filter }),
+      community.endpoints.upsert({ ...good, url: 'https://example.org/other', filter }),
+    ])
+      await expect(refused).rejects.toMatchObject({
+        status: 422,
+        message: 'filter: no event names "roel" as changed; did you mean role?',
+      })
+  expect(await community.endpoints.update('1', id, { name: 'CRM' })).toMatchObject({ name: 'CRM' })
+})
+
 test('allowed addresses are kept, changed and removed, and a mistake in them is refused', async () => {
   const { community, records } = await createTestCommunity()
   const allow_addresses = ['192.0.2.5', '2001:db8::/32']
