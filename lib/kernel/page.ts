@@ -165,7 +165,9 @@ async function afterValue<R extends Row, N>(
     if (isUp) await add({ ranges: { [by]: { from: '', ...range } } })
     return rows
   }
-  await add(isUp ? { after: value } : { ranges: { [by]: { ...range, before: value } } })
+  // The place may be that of another filter.
+  const before = range.before === undefined || value < range.before ? value : range.before
+  await add(isUp ? { after: value } : { ranges: { [by]: { ...range, before } } })
   if (!isUp && isNullable && Object.keys(range).length === 0) await add({ where: { [by]: null } })
   return rows
 }

@@ -276,3 +276,13 @@ test('an extension that comes twice or as a list is refused, and of other parame
   expect(await seen('members?email=ben@example.org&email=dan@example.org&email[]=x&quality[]=1&__proto__=1')).toEqual([200, 1])
   expect(await seen('posts?space_id=1&space_id=2')).toEqual([200, 0])
 })
+
+test('a place of another filter leaves out what the filter leaves out', async () => {
+  const run = await people()
+  for (const sort of ['-created_at', 'created_at'])
+    for (const after of [`${day(30)}_1`, `${day(1)}_1`]) {
+      const found = await names(run, { sort, after, created_after: day(2), created_before: day(4) })
+      expect(found.filter((name: string) => name !== 'Zoë' && name !== 'Ben')).toEqual([])
+    }
+  expect(await names(run, { sort: '-created_at', after: `${day(30)}_1`, created_before: day(4) })).toEqual(['Ben', 'Zoë', 'Ada'])
+})
