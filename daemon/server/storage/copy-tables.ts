@@ -82,6 +82,9 @@ export async function copyTables(
     }
   }
   await compare(to, counts, network)
+  const now = network && (await from.transaction((tx) => tx.get(networks, network.id), { readOnly: true }))
+  if (now?.updated_at !== network?.updated_at)
+    throw new UsageError(`network ${network?.id} of --from has changed while it was copied: copy it again`)
   return counts
 }
 

@@ -121,12 +121,12 @@ async function emptyPostgres(): Promise<Storage> {
 
 /** A seeded network that is read-only, and another one in its storage. */
 async function standing(storage: Storage) {
-  const { community, token } = await createSeededCommunity({ storage })
+  const { community, token, clock } = await createSeededCommunity({ storage })
   const owner = { email: 'x@example.org', first_name: 'X', last_name: '' }
   await community.networks.create({ id: 2, subdomain: 'second', title: 'Second', owner })
   await community.endpoints.upsert({ network: 1, url: 'https://one.example/hook', token: 'k', secrets: true })
   const network = await community.networks.update(1, { read_only: true })
-  return { community, token, network, move: (to: Storage) => copyTables(storage, to, 'there', () => {}, network) }
+  return { community, token, clock, network, move: (to: Storage) => copyTables(storage, to, 'there', () => {}, network) }
 }
 
 const ofNetwork = async (storage: Storage, network_id = '1') => {
@@ -218,6 +218,32 @@ test.each([
   const before = await everything(storage)
   for (const _time of [1, 2]) await expect(move(again)).rejects.toThrow('--from and --to are the same storage')
   expect(await everything(storage)).toEqual(before)
+})
+
+test('a copy of a network that takes writes meanwhile is refused in the end, and the next one replaces it', async () => {
+  const from = await emptySqlite()
+  const { community, clock, network, move } = await standing(from)
+  const to = await emptySqlite()
+  let writes = 0
+  const slow = wrappedStorage(to, {
+    transaction: async (work, options) => {
+      if (!options?.readOnly && ++writes === 12) {
+        clock.advance(1000)
+        await community.networks.update(1, { read_only: false })
+        const [member] = (await community.members.list(1, { limit: 1 })).items
+        await community.call('members.update', { network: 1, params: { id: member?.id ?? '' }, body: { first_name: 'Later' } })
+        await community.networks.update(1, { read_only: true })
+      }
+      return to.transaction(work, options)
+    },
+  })
+  await expect(move(slow)).rejects.toThrow('network 1 of --from has changed while it was copied: copy it again')
+  const [again] = await community.networks.list()
+  if (!again) throw new Error('the network is gone')
+  expect(again.updated_at > network.updated_at).toBe(true)
+  await copyTables(from, to, 'there, later', () => {}, again)
+  await endCopy(to, again)
+  expect(await ofNetwork(to)).toEqual(await ofNetwork(from))
 })
 
 test('a network stays when its unfinished copy is named as the source', async () => {
