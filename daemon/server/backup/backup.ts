@@ -12,6 +12,7 @@ import { DatabaseSync, backup as pagesTo } from '../../../adapters/sql/sqlite/mo
 import { parseDocument } from '../../../adapters/storage/lowdb/document.ts'
 import { counted } from '../../../lib/base/counted.ts'
 import { StorageError } from '../../../lib/storage/contract.ts'
+import { UsageError } from '../../usage.ts'
 import { bar, type ProgressHost, type ProgressLine, progressLine } from '../commands/progress-line.ts'
 import { requireNew } from '../commands/to-file.ts'
 import { mustExist } from '../storage/open.ts'
@@ -29,6 +30,7 @@ const pagesAtOnce = 4096
 /** @throws UsageError, StorageError */
 export async function backup(to: string, flags: BackupFlags, host: ProgressHost): Promise<void> {
   const places = placesOf(flags, to, 'backup')
+  if (to === '-') throw new UsageError('a backup is read again after it is written: give the name of a file')
   requireNew(to)
   await mustExist(places.file)
   const line = progressLine(host)

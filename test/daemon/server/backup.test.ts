@@ -283,6 +283,13 @@ test('PostgreSQL gets its own commands, without a password, and memory a reason'
   })
 })
 
+test('a backup needs a file', async () => {
+  const { storage } = await made('sqlite')
+  const { code, stderr } = await ended('folkmoot', 'backup', '-', '--storage', storage)
+  expect([code, stderr]).toEqual([2, 'folkmoot: a backup is read again after it is written: give the name of a file\n'])
+  expect(existsSync('-')).toBe(false)
+})
+
 test('a part larger than eight digits of octal is found', async () => {
   const path = join(temporaryDirectory(), 'large.tar')
   const size = 9 * 2 ** 30 + 1
