@@ -24,7 +24,8 @@ export interface Mark {
 }
 
 const insideTransaction =
-  'a transaction inside another one of the same storage would wait for itself. Use the outer `tx`, or begin the inner one after its end'
+  'a transaction inside another one of the same storage would wait for itself. ' +
+  'Use the outer `tx` or, in a preview, the calls that it gives; or begin the inner one after its end'
 
 /** The work that a caller is inside of: the mark of each, and the `Nesting` that it belongs to. */
 type Entered = readonly { readonly nesting: object; readonly mark: Mark }[]

@@ -9,7 +9,7 @@ import { createTestCommunity } from '../../support/community.ts'
 import { temporaryDirectory } from '../../support/directory.ts'
 
 const nothing = async () => {}
-const inner = 'Use the outer `tx`, or begin the inner one after its end'
+const inner = 'Use the outer `tx` or, in a preview, the calls that it gives; or begin the inner one after its end'
 
 async function sqlite() {
   const path = join(temporaryDirectory(), 'db.sqlite')
