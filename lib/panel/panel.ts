@@ -9,7 +9,7 @@ import type { NetworkPage } from '../host/networks.ts'
 import { isReadOnly } from '../kernel/read-only.ts'
 import type { NetworkRow } from '../storage/tables/administration.ts'
 import { bare, signOutForm } from './layout/layout.ts'
-import { faultPage, type Look, messagePage } from './layout/messages.ts'
+import { faultPage, type Look, messagePage, refusalPage } from './layout/messages.ts'
 import { type PanelOptions, panelSettings } from './options.ts'
 import { navigation, routes } from './pages/index.ts'
 import { checkedVisitor, may, type Visitor } from './request/access.ts'
@@ -42,14 +42,8 @@ interface Visit {
   readonly look: Look
   readonly assets: Assets
   readonly visitor: Visitor
-  /** Makes a page with one message. @param page where its way back leads */
-  message(
-    status: number,
-    title: string,
-    text: string,
-    headers?: Readonly<Record<string, string>>,
-    page?: string,
-  ): Promise<PanelResponse>
+  /** Makes a page with one message. */
+  message(status: number, title: string, text: string, headers?: Readonly<Record<string, string>>): Promise<PanelResponse>
 }
 
 /** The most networks that one page lists, and the most of a visitor with a list. */
@@ -121,8 +115,8 @@ export function createPanel<Host = void>(community: Community, options: PanelOpt
       // It may come from a form, such as a search. The policy forbids that those are redirected to another origin.
       return messagePage(shown, 403, 'No access', text, to === undefined ? {} : { refresh: `0; url=${to}` })
     }
-    const message: Visit['message'] = (status, title, text, headers, page = '') =>
-      messagePage({ ...look, back: relative(here, page) }, status, title, text, headers)
+    const message: Visit['message'] = (status, title, text, headers) =>
+      messagePage({ ...look, back: relative(here, '') }, status, title, text, headers)
     return respondToVisit({ request, url: new URL(request.url), here, isSafe, look, assets, visitor, message })
   }
 
@@ -145,26 +139,20 @@ export function createPanel<Host = void>(community: Community, options: PanelOpt
     if (!route) return methods.length === 0 ? message(404, 'Not found', 'There is no such page.') : wrongMethod(visit, methods)
     if (route.action !== 'visit' && !may(visitor, route.action))
       return message(403, 'Not allowed', 'You may not make this change.')
-    const section = segments[0] ?? ''
+    const view = viewOf(visit, network, decodedParams(params), segments[0] ?? '')
     try {
-      return await route.handle(await viewOf(visit, network, decodedParams(params), section, route.larger))
+      return await route.handle(isSafe ? view : { ...view, form: await readForm(request, route.larger) })
     } catch (error) {
-      if (isReadOnly(error)) return message(503, 'Read-only', `${error.message}.`, error.headers, `${network.id}/${section}`)
+      if (isReadOnly(error)) return refusalPage(view, 503, 'Read-only', `${error.message}.`, error.headers)
       // Those of the relay are made for people; other faults of the server go to the log.
       const isShown = isApiError(error) && (error.status < 500 || error.status === 502 || error.status === 504)
       if (!isShown) throw error
       const title = error.status === 404 ? 'Not found' : 'Not possible'
-      return message(error.status, title, error.message, {}, `${network.id}/${section}`)
+      return refusalPage(view, error.status, title, error.message)
     }
   }
 
-  async function viewOf(
-    visit: Visit,
-    network: NetworkRow,
-    params: View['params'],
-    section: string,
-    larger?: string,
-  ): Promise<View> {
+  function viewOf(visit: Visit, network: NetworkRow, params: View['params'], section: string): View {
     const { request, url, here, visitor, assets } = visit
     const by = actorOf(visitor)
     const acting = actingAs(community, by)
@@ -173,7 +161,7 @@ export function createPanel<Host = void>(community: Community, options: PanelOpt
       settings: { ...settings, relay: settings.relay && auditedRelay(settings.relay, acting) },
       id: network.id,
       query: formOf(url.searchParams),
-      form: visit.isSafe ? emptyForm : await readForm(request, larger),
+      form: emptyForm,
       link(path, query) {
         const search = new URLSearchParams(query)
         return relative(here, `${network.id}/${path}${search.size > 0 ? `?${search}` : ''}`)

@@ -4,9 +4,10 @@ import { TooSlow } from '../../base/timeout.ts'
 import { isApiError } from '../../errors.ts'
 import { isStorageError } from '../../storage/contract.ts'
 import { type PanelResponse, page } from '../request/respond.ts'
+import type { View } from '../route.ts'
 import type { Brand } from '../ui/brand.ts'
-import { html } from '../ui/html.ts'
-import { bare } from './layout.ts'
+import { type Html, html } from '../ui/html.ts'
+import { bare, pageOf } from './layout.ts'
 
 export interface Look {
   readonly brand: Brand
@@ -16,22 +17,28 @@ export interface Look {
   readonly back?: string
 }
 
-export async function messagePage(
-  { back, ...look }: Look,
-  status: number,
-  title: string,
-  text: string,
-  headers: Readonly<Record<string, string>> = {},
+type Message = readonly [status: number, title: string, text: string, headers?: Readonly<Record<string, string>>]
+
+async function respond(
+  [status, title, text, headers = {}]: Message,
+  framed: (content: Html) => Promise<PanelResponse>,
+  back?: readonly [href: string, label: string],
 ): Promise<PanelResponse> {
-  const response = await page(
-    bare(
-      { title, ...look },
-      html`<h1>${title}</h1><p>${text}</p>${back !== undefined && html`<p><a class="button" href="${back}">Back to the panel</a></p>`}`,
-    ),
-    status,
-  )
-  return { ...response, headers: { ...response.headers, ...headers } }
+  const link = back && html`<p><a class="button" href="${back[0]}">${back[1]}</a></p>`
+  const response = await framed(html`<h1>${title}</h1><p>${text}</p>${link}`)
+  return { ...response, status, headers: { ...response.headers, ...headers } }
 }
+
+export const messagePage = ({ back, ...look }: Look, ...message: Message): Promise<PanelResponse> =>
+  respond(
+    message,
+    (content) => page(bare({ title: message[1], ...look }, content)),
+    back === undefined ? undefined : [back, 'Back to the panel'],
+  )
+
+/** The same among the pages of a network: its navigation stays, and the news that it is read-only. */
+export const refusalPage = (view: View, ...message: Message): Promise<PanelResponse> =>
+  respond(message, (content) => pageOf(view, message[1], content), [view.link(view.section), 'Back'])
 
 interface Fault {
   readonly status: number

@@ -208,3 +208,18 @@ test('each change needs its own action, and a list without it is a 403', async (
   for (const path of [...forms, '1/deliveries/resend?id=d1']) expect([path, (await get(path)).status]).toEqual([path, 403])
   expect([relay.tested, relay.resends]).toEqual([[], []])
 })
+
+test('a page that refuses has the navigation and a way back, also where the form could not be read', async () => {
+  const { get, post } = await createTestPanel()
+  for (const { status, text } of [
+    await get('1/keys/77/revoke'),
+    await get('1/keys?status=odd'),
+    await post(
+      '1/keys',
+      Array.from({ length: 1001 }, () => ['a', 'b']),
+    ),
+  ]) {
+    expect(status).toBeGreaterThan(403)
+    expect(text).toMatch(/aria-label="Panel"[\s\S]*1\/members"[\s\S]*href="[./]*1\/keys">Back<\/a>/)
+  }
+})

@@ -40,6 +40,7 @@ test('a form that writes gets a clear page, and its confirmation says so before'
     const { status, text, headers } = await post(path, fields)
     expect([path, status, headers.get('retry-after')]).toEqual([path, 503, '30'])
     expect(text).toContain('<h1>Read-only</h1><p>The network is read-only for now. Nothing was written; try again later.</p>')
+    expect(text).toContain('/read-only">Take writes again</a>')
   }
   const confirmation = await get(`1/members/${owner.id}/ban`)
   expect(confirmation.text).toContain('The network is read-only for now.')
