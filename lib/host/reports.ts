@@ -120,6 +120,7 @@ export function reportsOf(
           await ban(network.id, author, { reason: `Report ${id}: ${report.report_type}` })
       }
       return changes.act(network, async ({ tx, now, principal, touch }) => {
+        openReport(await tx.lock(abuseReports, id, 'update'))
         const alike = { targetable_type: report.targetable_type, targetable_id: report.targetable_id, ignored_at: null }
         const closing = decision === 'dismiss' ? [report] : await tx.find(abuseReports, { where: alike })
         for (const row of closing)

@@ -169,6 +169,15 @@ describe('reports', () => {
     expect(line).toMatchObject({ action: 'report.closed', details: { decision: 'delete_content', reports: 2 } })
   })
 
+  test('close once if two admins close one at the same time', async () => {
+    const { community, ben, report } = await withReports()
+    const { id } = await report('User', ben.id)
+    const both = await Promise.allSettled([1, 2].map(() => community.reports.close('demo', id, 'dismiss')))
+    expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+    const lines = (await community.audit.list({ network })).items.filter(({ action }) => action === 'report.closed')
+    expect(lines).toHaveLength(1)
+  })
+
   test('can end in a ban of the author, and a member cannot be deleted as content', async () => {
     const { community, ben, comment, report } = await withReports()
     const { id } = await report('User', ben.id)
