@@ -72,6 +72,7 @@ test('an address that relays refuse by default is taken with a warning, and port
   const { get, post, community } = await createTestPanel()
   const added = await post('1/webhooks', { url: 'https://10.0.0.1/hook' })
   expect([added.status, added.text]).toEqual([201, expect.stringContaining('10.0.0.1 is not a public address')])
+  expect(added.text).toContain('(setting <code>allowAddresses</code> or <code>allowPrivate</code>)')
   const [{ id } = { id: '' }] = await community.endpoints.list('1')
   expect((await get(`1/webhooks/${id}?done=saved`)).text).toContain('Relays refuse this address, unless their settings allow it')
   expect((await get(`1/webhooks/${id}`)).text).not.toContain('Relays refuse this address')
