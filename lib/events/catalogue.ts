@@ -2,6 +2,7 @@
 import type * as v from 'valibot'
 import type { Id as IdText } from '../base/ids.ts'
 import { declared, declaredForHost, type EventDeclaration, type UpdateDeclaration } from './declared.ts'
+import type { Payloads } from './payload-types.ts'
 
 const declaredEvents = { ...declared, ...declaredForHost }
 
@@ -29,7 +30,7 @@ export type UpdateName = {
 }[keyof typeof declared]
 
 /** The payload that `emit` takes for an event. */
-export type PayloadOf<Name extends EventName> = v.InferInput<(typeof everything)[Name]>
+export type PayloadOf<Name extends EventName> = Payloads[Name]
 
 /** An event as a receiver gets it, by its name without `Hook`. */
 export interface EventOf<Name extends EventName> {

@@ -5,6 +5,7 @@
 import '../base/supported-runtime.ts'
 
 export type { EventOf, HostEventName, PayloadOf, WebhookEvent, WebhookName } from '../events/catalogue.ts'
+export type * from '../events/payload-types.ts'
 export { isWebhookError, WebhookError, type WebhookErrorCode } from './errors.ts'
 export type { ReceivedEvent, TestEvent } from './event.ts'
 export { type Delivery, type ReceiveOptions, receive, respond } from './receive.ts'

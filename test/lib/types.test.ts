@@ -3,7 +3,7 @@ import { expect, expectTypeOf, test } from 'vitest'
 import { ApiError, type Community, type Hooks, type OperationId, type WebhookEvent } from '../../lib/index.ts'
 import { routesOf } from '../../lib/operation.ts'
 import { operations } from '../../lib/operations.ts'
-import type { EventOf, PayloadOf, ReceivedEvent } from '../../lib/receiver/index.ts'
+import type { EventOf, PostCreatedPayload, ReceivedEvent } from '../../lib/receiver/index.ts'
 import { createTestCommunity } from '../support/community.ts'
 import { createSeededCommunity, seeded } from '../support/seed.ts'
 
@@ -48,7 +48,7 @@ test('a receiver that names the type of an event gets its payload typed', () => 
 })
 
 test('a receiver names the type of a payload by its event', () => {
-  const titleOf = ({ title }: PayloadOf<'PostCreated'>): string => title ?? 'untitled'
+  const titleOf = ({ title }: PostCreatedPayload): string => title ?? 'untitled'
   const shown = (event: ReceivedEvent): string => {
     if (event.event_type === 'PostCreatedHook') return titleOf(event.payload)
     // @ts-expect-error: that is another payload
