@@ -54,14 +54,13 @@ export function download(
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        try {
-          const { done, value } = await pieces.next()
-          if (done) controller.close()
-          else controller.enqueue(encoder.encode(value))
-        } catch (error) {
+        const piece = await pieces.next().catch((error: unknown) => {
           onFault(error)
           throw error
-        }
+        })
+        // If the reader has gone meanwhile, these throw, which is no fault.
+        if (piece.done) controller.close()
+        else controller.enqueue(encoder.encode(piece.value))
       },
     },
     { highWaterMark: 0 },

@@ -183,3 +183,31 @@ test.each([
   await expect(response?.text()).rejects.toThrow()
   expect(faults).toEqual([`panel: the export of ${what}`])
 })
+
+test('a reader who leaves a download while a part is read is no fault', async () => {
+  const { community } = await createTestPanel()
+  const faults: unknown[] = []
+  const held = Promise.withResolvers<void>()
+  const requested = Promise.withResolvers<void>()
+  let reads = 0
+  const list: typeof community.audit.list = async () => {
+    if (reads++ > 0) {
+      requested.resolve()
+      await held.promise
+    }
+    return { ...(await community.audit.list({ network: '1' })), next: 'more' }
+  }
+  const slow = { ...community, audit: { ...community.audit, list } }
+  const panel = createPanel(slow, { authorize: () => admin, onError: (error) => faults.push(error) })
+  const response = await panel(new Request('https://panel.test/admin/panel/1/audit/export'))
+  const reader = response?.body?.getReader()
+  await reader?.read()
+  const second = reader?.read()
+  await requested.promise
+  const left = reader?.cancel()
+  held.resolve()
+  await Promise.all([second, left])
+  // The part that was being read arrives after that.
+  await new Promise((done) => void setImmediate(done))
+  expect(faults).toEqual([])
+})
