@@ -56,8 +56,8 @@ const swatch = (color: string | null): Html | string =>
 function row(view: View, { id, kind, title, description, color, member_count }: TagListing): Html {
   const to = (verb: string, label: string) =>
     html`<a href="${view.link(`labels/${kind}/${id}/${verb}`)}" ${verb === 'delete' && html`data-dialog`}>${label}<span class="sr"> ${title}</span></a> `
-  return html`<tr><th scope="row">${own(title)}${description && html`<br><span class="small soft url">${own(description)}</span>`}</th>
-<td data-label="Id"><code class="keep">${id}</code></td><td data-label="Members">${member_count === 0 ? badge('warn', 'unused') : html`<a href="${view.link('members', { [`${kind}_id`]: id })}">${number(member_count)}<span class="sr"> with ${title}</span></a>`}</td><td data-label="Colour">${swatch(color)}</td>
+  return html`<tr><th scope="row">${own(title)}${description && html`<br><span class="small soft url">${own(description)}</span>`}<br><span class="small soft">Id <code class="keep">${id}</code></span></th>
+<td data-label="Members">${member_count === 0 ? badge('warn', 'unused') : html`<a href="${view.link('members', { [`${kind}_id`]: id })}">${number(member_count)}<span class="sr"> with ${title}</span></a>`}</td><td data-label="Colour">${swatch(color)}</td>
 <td>${may(view.visitor, 'tags.update') && to('edit', 'Change')}${kind === 'tag' && may(view.visitor, 'tags.merge') && to('merge', 'Merge')}${may(view.visitor, 'tags.delete') && to('delete', 'Delete')}</td></tr>`
 }
 
@@ -79,7 +79,7 @@ async function list(view: View): Promise<PanelResponse> {
   const kept = { kind, unused: isUnused ? '1' : '' }
   const actions = html`<span class="sr">Actions</span>`
   const rows = items.map((each) => row(view, each))
-  const columns = ['Title', 'Id', 'Members', 'Colour', actions]
+  const columns = ['Title', 'Members', 'Colour', actions]
   const done = results.get(query.get('done'))
   const content = html`<div class="head"><h1>Tags and badges</h1>${may(view.visitor, 'tags.create') && html`<a class="button" href="${view.link('labels/new')}">Add a tag</a>`}</div>
 <p class="soft">In the order of their creation, with the number of members who carry each.</p>
