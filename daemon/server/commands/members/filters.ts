@@ -1,7 +1,5 @@
 /** The flags of filters: each follows from the declaration of its field. */
-
 import { Option } from 'commander'
-import { defined } from '../../../../lib/base/defined.ts'
 import type { MemberFilter, MemberQuery } from '../../../../lib/index.ts'
 import { moment } from '../moment.ts'
 import { filterFlags } from './filter-flags.ts'
@@ -41,7 +39,8 @@ export const filterOf = ({ state, search, ...flags }: FilterFlags & object): Mem
       return value === undefined ? [] : [[name, value]]
     }),
   ),
-  ...defined({ state, q: search }),
+  ...(state === undefined ? {} : { state }),
+  ...(search === undefined ? {} : { q: search }),
 })
 
 /** The flag of a field, if it is one of the filter's alone. */
