@@ -1,5 +1,4 @@
 /** The control of a running server or relay: HTTP on this machine alone, for callers with its token. */
-
 import { timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { objectIn } from '../../lib/base/json-object.ts'

@@ -3,7 +3,6 @@
  *
  * A message is the end of a sentence that begins with the option: "option `ids` must be …".
  */
-
 import * as v from 'valibot'
 import { shown } from './describe-value.ts'
 import { isObject } from './json-object.ts'

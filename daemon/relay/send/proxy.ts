@@ -1,5 +1,4 @@
 /** The proxy that the relay sends through: its address, and the hosts that are reached without it. */
-
 import { portOf } from '../../port-of.ts'
 import { isExcepted } from '../no-proxy.ts'
 import { bareHost } from './guard.ts'

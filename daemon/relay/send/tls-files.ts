@@ -5,7 +5,6 @@
  *
  * Paths begin at the directory of that file. An endpoint that names what is not here, or has expired, is sent nothing.
  */
-
 import { createPrivateKey } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'

@@ -1,5 +1,4 @@
 /** `folkmoot export` and `members export`: records of a network, and everything about one person. */
-
 import { counted } from '../../../lib/base/counted.ts'
 import { defined } from '../../../lib/base/defined.ts'
 import { pagesOf } from '../../../lib/base/pages.ts'

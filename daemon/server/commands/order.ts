@@ -1,5 +1,4 @@
 /** `folkmoot tags` and `folkmoot reports`: what keeps a network in order. */
-
 import { counted } from '../../../lib/base/counted.ts'
 import { defined } from '../../../lib/base/defined.ts'
 import { itemsOf } from '../../../lib/base/pages.ts'

@@ -1,5 +1,4 @@
 /** `folkmoot mcp --install`: writes the command into the configuration of an agent. */
-
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { homedir, platform } from 'node:os'
 import { dirname, join, resolve } from 'node:path'

@@ -1,5 +1,4 @@
 /** The lines of standard input before the protocol reads them: the library of the protocol drops malformed ones without a response. */
-
 import { Transform } from 'node:stream'
 import { isObject } from '../../../lib/base/json-object.ts'
 

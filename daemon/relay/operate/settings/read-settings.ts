@@ -1,5 +1,4 @@
 /** The relay's settings from its command line and its configuration file. */
-
 import { readFile } from 'node:fs/promises'
 import { errorCode } from '../../../../adapters/files/errors.ts'
 import { isObject } from '../../../../lib/base/json-object.ts'

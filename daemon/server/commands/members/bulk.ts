@@ -1,5 +1,4 @@
 /** `folkmoot members bulk`: one act for the members of a filter or of a file, with progress, a report, and a question before it. */
-
 import { counted } from '../../../../lib/base/counted.ts'
 import { defined } from '../../../../lib/base/defined.ts'
 import { pagesOf } from '../../../../lib/base/pages.ts'

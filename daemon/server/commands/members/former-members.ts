@@ -1,5 +1,4 @@
 /** `folkmoot members list`, `unban` and `erase`: also of members who are no longer there. */
-
 import { defined } from '../../../../lib/base/defined.ts'
 import { itemsOf } from '../../../../lib/base/pages.ts'
 import type { MemberListing, MemberQuery } from '../../../../lib/index.ts'
