@@ -132,3 +132,13 @@ export async function connect(address: string): Promise<Browser> {
     close: () => browser.close(),
   }
 }
+
+/** Faults of a page's script and violations of its policy, as they come. */
+export function errorsOf(page: Page): string[] {
+  const errors: string[] = []
+  page.on('pageerror', ({ message }) => errors.push(message))
+  page.on('console', (message) => {
+    if (/Content Security Policy/.test(message.text())) errors.push(message.text())
+  })
+  return errors
+}

@@ -10,7 +10,7 @@ import { tables } from '../../lib/storage/tables.ts'
 import { deliveryOf, relayOf } from '../lib/panel/relay.ts'
 import { seed, seeded } from '../support/seed.ts'
 import { shared } from '../support/shared.ts'
-import { type Browser, connect, isInstalled } from './browser.ts'
+import { type Browser, connect, errorsOf, isInstalled } from './browser.ts'
 import { startSite } from './site.ts'
 
 const markup = `"><script>document.title='owned'</script><img src=x onerror="document.title='owned'">'\`\${1}&lt;\u202eabc`
@@ -127,11 +127,7 @@ describe.skipIf(!isInstalled)('the panel of a hostile network in Chromium', () =
     const context = await browser.newContext({ viewport: { width: 360, height: 800 }, colorScheme: 'dark' })
     try {
       const page = await context.newPage()
-      const errors: string[] = []
-      page.on('pageerror', ({ message }) => errors.push(message))
-      page.on('console', (message) => {
-        if (/Content Security Policy/.test(message.text())) errors.push(message.text())
-      })
+      const errors = errorsOf(page)
       page.on('request', (request) => {
         if (!request.url().startsWith(site.origin) && !request.url().startsWith('data:')) errors.push(request.url())
       })

@@ -5,7 +5,7 @@ import type { Visitor } from '../../lib/panel/index.ts'
 import { navigation } from '../../lib/panel/pages/index.ts'
 import { deliveryOf, relayOf } from '../lib/panel/relay.ts'
 import { shared } from '../support/shared.ts'
-import { type Browser, type ContextOptions, connect, isInstalled, type Page } from './browser.ts'
+import { type Browser, type ContextOptions, connect, errorsOf, isInstalled, type Page } from './browser.ts'
 import { isScalarThere, scalar } from './scalar.ts'
 import { startSite } from './site.ts'
 
@@ -46,11 +46,7 @@ describe.skipIf(!isInstalled)('the panel in Chromium', () => {
     const context = await browser.newContext(options)
     try {
       const page = await context.newPage()
-      const errors: string[] = []
-      page.on('pageerror', ({ message }) => errors.push(message))
-      page.on('console', (message) => {
-        if (/Content Security Policy/.test(message.text())) errors.push(message.text())
-      })
+      const errors = errorsOf(page)
       await page.goto(`${site.panel}/${path}`)
       await work(page)
       expect(errors).toEqual([])

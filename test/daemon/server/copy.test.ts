@@ -47,16 +47,20 @@ test('a network arrives whole, from memory over SQLite into PostgreSQL', async (
   expect(await everything(postgres)).toEqual(await everything(seeded.storage))
 })
 
+function breaksAfterSevenWrites(storage: Storage): Storage {
+  let writes = 0
+  return wrappedStorage(storage, {
+    transaction: (work, options) => {
+      if (!options?.readOnly && ++writes === 8) throw new Error('the power went')
+      return storage.transaction(work, options)
+    },
+  })
+}
+
 test('an interrupted copy resumes where it was, and brings no row twice', async () => {
   const { storage: from } = await createSeededCommunity({ storage: memoryStorage() })
   const to = await emptySqlite()
-  let writes = 0
-  const breaking = wrappedStorage(to, {
-    transaction: (work, options) => {
-      if (!options?.readOnly && ++writes === 8) throw new Error('the power went')
-      return to.transaction(work, options)
-    },
-  })
+  const breaking = breaksAfterSevenWrites(to)
   await expect(copyTables(from, breaking, 'memory')).rejects.toThrow('the power went')
   const seen: number[] = []
   const counts = await copyTables(from, to, 'memory', ({ copied }) => void seen.push(copied))
@@ -250,13 +254,7 @@ test('a network stays when its unfinished copy is named as the source', async ()
   const from = await emptySqlite()
   const { network, move } = await standing(from)
   const to = await emptySqlite()
-  let writes = 0
-  const breaking = wrappedStorage(to, {
-    transaction: (work, options) => {
-      if (!options?.readOnly && ++writes === 8) throw new Error('the power went')
-      return to.transaction(work, options)
-    },
-  })
+  const breaking = breaksAfterSevenWrites(to)
   await expect(move(breaking)).rejects.toThrow('the power went')
   const before = await everything(from)
   await expect(copyTables(to, from, 'the copy', () => {}, network)).rejects.toThrow(
