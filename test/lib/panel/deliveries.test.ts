@@ -52,6 +52,11 @@ test('the filter is in the address, goes to the relay whole, and is kept by the 
   expect(relay.filters[1]).toEqual(relay.filters[0])
 })
 
+test('a list that fits on one page has an empty navigation, which the style hides', async () => {
+  const { get } = await createTestPanel(admin, { relay: relayOf({ 1: [failed] }) })
+  expect((await get('1/deliveries')).text).toContain('<nav class="pager" aria-label="Pages"></nav>')
+})
+
 test('a page that is not full, with older deliveries to look through, shows that there may be more', async () => {
   const pages = [[], [failed]].map((items) => Object.assign(relayOf(), { list: async () => ({ items, next: '5' }) }))
   for (const [place, relay] of pages.entries()) {

@@ -125,8 +125,7 @@ ${view.query.get('done') === 'nothing' && news('bad', html`<p>Nothing is selecte
 ${view.query.get('done') === 'none' && news('calm', html`<p>No delivery matches, so nothing is resent. A waiting one is retried by itself, or by “Try now” on its page.</p>`)}
 ${relayNote(result)}${filterForm(view, given, endpoints)}${resend}
 ${isWrong ? nothingListed(given.problems) : result.there && (items.length > 0 ? listed : none)}
-${isPartial && items.length > 0 && html`<p class="soft">${more}</p>`}<nav class="pager" aria-label="Pages">${after !== '' && html`<a href="${view.link('deliveries', given.query)}">Newest</a>`}
-${next !== null && html`<a href="${view.link('deliveries', { ...given.query, after: next })}">Older</a>`}</nav>`,
+${isPartial && items.length > 0 && html`<p class="soft">${more}</p>`}<nav class="pager" aria-label="Pages">${after !== '' && html`<a href="${view.link('deliveries', given.query)}">Newest</a>`}${next !== null && html`<a href="${view.link('deliveries', { ...given.query, after: next })}">Older</a>`}</nav>`,
     isWrong ? 422 : 200,
   )
 }
